@@ -1,0 +1,224 @@
+//! A fault: what is observed of it in the kernel, what kind that makes it, and its record on the wire.
+
+use crate::wire;
+
+/// What a fault was, as far as the kernel side can tell from its own observations.
+///
+/// The user side refines some of them with what it knows of the mapping (see `pause/kinds.rs` there).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Kind {
+    /// Read back from a swap device: a swap entry went away and the kernel called the fault major.
+    SwapIn = 0,
+    /// Found in the swap cache: a swap entry went away and the fault was minor.
+    SwapCache = 1,
+    /// A file page that had to be read: major.
+    FileRead = 2,
+    /// A file page that was in the page cache: minor.
+    FileMap = 3,
+    /// A new anonymous page.
+    FirstTouch = 4,
+    /// A private copy of a page that was there, or the right to write to it.
+    CopyOnWrite = 5,
+    /// A page of shared memory.
+    SharedMemory = 6,
+    /// Ended in a signal: a JVM poll, a guard page, a real crash.
+    Signal = 7,
+    /// The kernel's own access to user memory on the program's behalf, without I/O.
+    Kernel = 8,
+    /// Major, and no counter of this process changed on this thread: somebody else brought the page in while
+    /// the thread waited (a `userfaultfd` handler, another thread's read).
+    Waited = 9,
+    /// A read of a missing page after which no counter had changed: the zero page, a NUMA hint, a lost race.
+    Unchanged = 10,
+    /// None of these could be told.
+    Other = 11,
+}
+
+impl Kind {
+    /// How many kinds there are: the length of arrays indexed by kind.
+    pub const COUNT: usize = 12;
+
+    /// All kinds, in the order of their numbers.
+    pub const ALL: [Self; Self::COUNT] = [
+        Self::SwapIn,
+        Self::SwapCache,
+        Self::FileRead,
+        Self::FileMap,
+        Self::FirstTouch,
+        Self::CopyOnWrite,
+        Self::SharedMemory,
+        Self::Signal,
+        Self::Kernel,
+        Self::Waited,
+        Self::Unchanged,
+        Self::Other,
+    ];
+
+    /// The kind with this number; a number of no kind is [`Kind::Other`].
+    #[must_use]
+    pub fn from_number(number: u8) -> Self {
+        Self::ALL.get(usize::from(number)).copied().unwrap_or(Self::Other)
+    }
+}
+
+/// Observations of one fault, as bits: what `kmem:rss_stat` showed between its begin and end, and the hardware's
+/// error code.
+pub mod seen {
+    /// `MM_FILEPAGES` changed (member 0).
+    pub const FILE: u32 = 1 << 0;
+    /// `MM_ANONPAGES` changed (member 1).
+    pub const ANON: u32 = 1 << 1;
+    /// `MM_SWAPENTS` changed (member 2).
+    pub const SWAP: u32 = 1 << 2;
+    /// `MM_SHMEMPAGES` changed (member 3).
+    pub const SHARED: u32 = 1 << 3;
+    /// The four members above are known exactly: the kernel reports every change (Linux 6.2 and later).
+    pub const COUNTERS_EXACT: u32 = 1 << 4;
+    /// The kernel called the fault major.
+    pub const MAJOR: u32 = 1 << 5;
+    /// The hardware's error code is known.
+    pub const ERROR_CODE: u32 = 1 << 6;
+    /// The page was present: a protection fault (bit 0 of the x86 error code).
+    pub const PRESENT: u32 = 1 << 7;
+    /// A write (bit 1 of the x86 error code).
+    pub const WRITE: u32 = 1 << 8;
+    /// The access was made in kernel mode.
+    pub const KERNEL_MODE: u32 = 1 << 9;
+    /// Ended in a signal.
+    pub const SIGNAL: u32 = 1 << 10;
+    /// Direct or memory-cgroup reclaim ran inside the fault.
+    pub const RECLAIM: u32 = 1 << 11;
+    /// The fault began before the window that it is counted in.
+    pub const BEGAN_BEFORE: u32 = 1 << 12;
+    /// The faulting thread drives the pause.
+    pub const DRIVER: u32 = 1 << 13;
+    /// The stack's outermost frames are missing.
+    pub const STACK_CUT: u32 = 1 << 14;
+}
+
+/// Decides a fault's kind from the bits of [`seen`].
+///
+/// Sources: Linux 6.18 `mm/memory.c`: `do_swap_page` drops `MM_SWAPENTS` and raises `MM_ANONPAGES`;
+/// `do_anonymous_page` raises `MM_ANONPAGES`, unless it maps the zero page; `wp_page_copy` moves a page from
+/// `MM_FILEPAGES` to `MM_ANONPAGES`, raises `MM_ANONPAGES` for a copy of the zero page and changes nothing when an
+/// anonymous page is copied after a fork; `do_cow_fault` raises `MM_ANONPAGES` for a page that was read from a file.
+#[must_use]
+#[inline(always)]
+pub fn classify(bits: u32) -> Kind {
+    let is = |wanted: u32| bits & wanted != 0;
+    let both = |wanted: u32| bits & wanted == wanted;
+    if is(seen::SIGNAL) {
+        return Kind::Signal;
+    }
+    if is(seen::COUNTERS_EXACT) {
+        if is(seen::SWAP) {
+            return if is(seen::MAJOR) { Kind::SwapIn } else { Kind::SwapCache };
+        }
+        if is(seen::MAJOR) && is(seen::FILE | seen::ANON) {
+            return Kind::FileRead;
+        }
+    }
+    if is(seen::KERNEL_MODE) {
+        return Kind::Kernel;
+    }
+    if !is(seen::COUNTERS_EXACT) {
+        return if both(seen::ERROR_CODE | seen::PRESENT | seen::WRITE) { Kind::CopyOnWrite } else { Kind::Other };
+    }
+    if is(seen::ANON) {
+        return if is(seen::FILE | seen::SHARED) || both(seen::ERROR_CODE | seen::PRESENT) {
+            Kind::CopyOnWrite
+        } else {
+            Kind::FirstTouch
+        };
+    }
+    if is(seen::SHARED) {
+        return Kind::SharedMemory;
+    }
+    if is(seen::FILE) {
+        return Kind::FileMap;
+    }
+    if is(seen::MAJOR) {
+        return Kind::Waited;
+    }
+    if !is(seen::ERROR_CODE) {
+        return Kind::Other;
+    }
+    if both(seen::PRESENT | seen::WRITE) {
+        return Kind::CopyOnWrite;
+    }
+    if is(seen::PRESENT | seen::WRITE) { Kind::Other } else { Kind::Unchanged }
+}
+
+/// One fault inside a window, as sent through the ring buffer.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FaultRecord {
+    /// [`crate::stack::TAG_FAULT`].
+    pub tag: u32,
+    /// Bits of [`seen`].
+    pub seen: u32,
+    /// The window's number within its process.
+    pub window: u64,
+    /// Identity of the user stack: a hash of its frames, 0 when there is none.
+    pub stack: u64,
+    /// Begin, `CLOCK_MONOTONIC`, in ns. Not clipped to the window.
+    pub begin_ns: u64,
+    /// End, `CLOCK_MONOTONIC`, in ns. Not clipped to the window.
+    pub end_ns: u64,
+    /// The address that was accessed: a runtime address.
+    pub address: u64,
+    /// The instruction that faulted: a runtime address.
+    pub ip: u64,
+    /// Time inside direct or memory-cgroup reclaim, in ns.
+    pub reclaim_ns: u64,
+    /// The process.
+    pub tgid: u32,
+    /// The thread.
+    pub tid: u32,
+}
+wire!(FaultRecord, 72);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seen::*;
+
+    const EXACT: u32 = COUNTERS_EXACT | ERROR_CODE;
+
+    #[test]
+    fn every_observation_has_its_kind() {
+        let table: &[(u32, Kind, &str)] = &[
+            (EXACT | SWAP | ANON | MAJOR, Kind::SwapIn, "swapped page, read from the device"),
+            (EXACT | SWAP | ANON, Kind::SwapCache, "swapped page, read ahead by a neighbour's fault"),
+            (EXACT | SWAP | ANON | MAJOR | KERNEL_MODE, Kind::SwapIn, "the same, touched by read(2)"),
+            (EXACT | FILE | MAJOR, Kind::FileRead, "cold page of a mapped file"),
+            (EXACT | FILE, Kind::FileMap, "warm page of a mapped file"),
+            (EXACT | ANON | MAJOR | WRITE, Kind::FileRead, "first write to a cold private file page"),
+            (EXACT | ANON | WRITE, Kind::FirstTouch, "first write to anonymous memory"),
+            (EXACT | ANON | PRESENT | WRITE, Kind::CopyOnWrite, "write over the zero page"),
+            (EXACT | ANON | FILE | PRESENT | WRITE, Kind::CopyOnWrite, "write to a private file page"),
+            (EXACT | PRESENT | WRITE, Kind::CopyOnWrite, "write after fork: no counter changes"),
+            (EXACT | SHARED | WRITE, Kind::SharedMemory, "memfd page"),
+            (EXACT | SIGNAL, Kind::Signal, "guard page"),
+            (EXACT | ANON | KERNEL_MODE | WRITE, Kind::Kernel, "read(2) into fresh memory"),
+            (EXACT | MAJOR, Kind::Waited, "userfaultfd"),
+            (EXACT, Kind::Unchanged, "read of untouched anonymous memory: the zero page"),
+            (EXACT | PRESENT, Kind::Other, "read of a present page: a race, or not ours to explain"),
+            (COUNTERS_EXACT, Kind::Other, "no error code, no counter"),
+            (MAJOR | ERROR_CODE, Kind::Other, "older kernel: counters are batched; the mapping must tell"),
+            (PRESENT | WRITE | ERROR_CODE, Kind::CopyOnWrite, "older kernel, write to a present page"),
+        ];
+        for (bits, kind, what) in table {
+            assert_eq!(classify(*bits), *kind, "{what}");
+        }
+    }
+
+    #[test]
+    fn numbers_and_kinds_agree() {
+        for kind in Kind::ALL {
+            assert_eq!(Kind::from_number(kind as u8), kind);
+        }
+        assert_eq!(Kind::from_number(200), Kind::Other);
+    }
+}

@@ -1,0 +1,52 @@
+//! What can be lost on the way, counted by cause.
+
+/// Why a detail, never a total, was dropped in the kernel. The number is the index into the `LOSSES` array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Loss {
+    /// A fault's detail found the ring buffer full.
+    FaultRingFull = 0,
+    /// A stack's frames found the ring buffer full.
+    StackRingFull = 1,
+    /// A pause's record found its ring buffer full. Its totals are still in the process's totals.
+    PauseRingFull = 2,
+    /// A thread's state found the thread table full: its faults are not seen.
+    ThreadTableFull = 3,
+    /// A user stack could not be walked at all.
+    StackUnreadable = 4,
+    /// A user stack was deeper than [`crate::stack::MAX_FRAMES`]: its outermost frames are missing.
+    StackTooDeep = 5,
+    /// A fault ended that had no beginning: it had begun before the trace did.
+    FaultBeginMissing = 6,
+    /// A fault began and nothing told its end: it was abandoned (a fatal signal, a failed kernel access).
+    FaultEndMissing = 7,
+}
+
+impl Loss {
+    /// All causes, in the order of their numbers.
+    pub const ALL: [Self; 8] = [
+        Self::FaultRingFull,
+        Self::StackRingFull,
+        Self::PauseRingFull,
+        Self::ThreadTableFull,
+        Self::StackUnreadable,
+        Self::StackTooDeep,
+        Self::FaultBeginMissing,
+        Self::FaultEndMissing,
+    ];
+
+    /// The name in machine-readable output.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::FaultRingFull => "fault_ring_full",
+            Self::StackRingFull => "stack_ring_full",
+            Self::PauseRingFull => "pause_ring_full",
+            Self::ThreadTableFull => "thread_table_full",
+            Self::StackUnreadable => "stack_unreadable",
+            Self::StackTooDeep => "stack_too_deep",
+            Self::FaultBeginMissing => "fault_begin_missing",
+            Self::FaultEndMissing => "fault_end_missing",
+        }
+    }
+}

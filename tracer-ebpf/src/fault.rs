@@ -1,0 +1,172 @@
+//! Faults: begin and end, paired per thread; totals of the window that is open; details for the reader.
+
+use core::ffi::c_void;
+
+use aya_ebpf::{
+    EbpfContext as _,
+    bindings::BPF_RB_NO_WAKEUP,
+    helpers::bpf_ktime_get_ns,
+    macros::{perf_event, tracepoint},
+    programs::{PerfEventContext, TracePointContext},
+};
+use tracer_common::{
+    fault::{FaultRecord, classify, seen},
+    loss::Loss,
+    pause::WindowRecord,
+    stack::TAG_FAULT,
+    thread::ThreadState,
+};
+
+use crate::{
+    loss, pause, registers,
+    settings::{FAULT_ADDRESS, FAULT_ERROR_CODE, FAULT_IP, RSS_EXACT},
+    stack::{self, DETAILS},
+    target::{Ids, traced},
+    thread,
+};
+
+/// `exceptions:page_fault_user`: a fault from user mode begins; the error code is known.
+#[tracepoint]
+pub fn fault_begin_user(ctx: TracePointContext) -> u32 {
+    let Some(ids) = traced() else { return 0 };
+    // SAFETY: the offsets are those of the kernel's own format file.
+    let (address, ip, code) = unsafe {
+        (
+            ctx.read_at::<u64>(FAULT_ADDRESS.load() as usize).unwrap_or(0),
+            ctx.read_at::<u64>(FAULT_IP.load() as usize).unwrap_or(0),
+            ctx.read_at::<u64>(FAULT_ERROR_CODE.load() as usize).unwrap_or(0),
+        )
+    };
+    // Intel SDM vol. 3, 4.7: bit 0 is set for a protection fault, bit 1 for a write.
+    let mut bits = seen::ERROR_CODE;
+    if code & 1 != 0 {
+        bits |= seen::PRESENT;
+    }
+    if code & 2 != 0 {
+        bits |= seen::WRITE;
+    }
+    begin(ids, address, ip, bits);
+    0
+}
+
+/// The software event `PAGE_FAULTS` of a thread: every fault on a user address, from user or kernel mode. Where
+/// the tracepoint above is in use the event is opened for kernel mode only.
+#[perf_event]
+pub fn fault_begin_software(ctx: PerfEventContext) -> u32 {
+    let Some(ids) = traced() else { return 0 };
+    // SAFETY: the verifier checks these reads of the context.
+    let (address, regs) = unsafe { ((*ctx.ctx).addr, &(*ctx.ctx).regs) };
+    let bits = if registers::in_kernel_mode(regs) { seen::KERNEL_MODE } else { 0 };
+    begin(ids, address, registers::instruction(regs), bits);
+    0
+}
+
+/// The software event `PAGE_FAULTS_MIN` of a thread: a fault has been handled without I/O.
+#[perf_event]
+pub fn fault_end_minor(ctx: PerfEventContext) -> u32 {
+    end(&ctx, 0);
+    0
+}
+
+/// The software event `PAGE_FAULTS_MAJ` of a thread: a fault has been handled with I/O, or after a wait.
+#[perf_event]
+pub fn fault_end_major(ctx: PerfEventContext) -> u32 {
+    end(&ctx, seen::MAJOR);
+    0
+}
+
+#[inline(always)]
+fn begin(ids: Ids, address: u64, ip: u64, bits: u32) {
+    let Some(state) = thread::known_or_new(ids) else { return };
+    if state.begin_ns != 0 {
+        loss::count(Loss::FaultEndMissing);
+    }
+    state.address = address;
+    state.ip = ip;
+    state.seen = bits;
+    state.reclaim_ns = 0;
+    state.reclaim_begin_ns = 0;
+    // SAFETY: the helper has no preconditions.
+    state.begin_ns = unsafe { bpf_ktime_get_ns() };
+}
+
+#[inline(always)]
+fn end(ctx: &PerfEventContext, bits: u32) {
+    let Some(ids) = traced() else { return };
+    let Some(state) = thread::known_or_new(ids) else { return };
+    let first = state.major == 0 && state.minor == 0;
+    if state.begin_ns == 0 && !first {
+        // A thread that was born while the events were being put in place can have them twice.
+        return;
+    }
+    if bits & seen::MAJOR != 0 {
+        state.major += 1;
+    } else {
+        state.minor += 1;
+    }
+    if state.begin_ns == 0 {
+        loss::count(Loss::FaultBeginMissing);
+        return;
+    }
+    finish(ctx.as_ptr(), ids, state, bits);
+}
+
+/// The fault in progress ends: if a window is open it is counted there, clipped, and its detail is sent.
+#[inline(always)]
+pub fn finish(ctx: *mut c_void, ids: Ids, state: &mut ThreadState, bits: u32) {
+    // SAFETY: the helper has no preconditions.
+    let end_ns = unsafe { bpf_ktime_get_ns() };
+    let begin_ns = state.begin_ns;
+    state.begin_ns = 0;
+    let Some(window) = pause::window(ids.tgid) else { return };
+    if window.state == pause::CLOSED {
+        return;
+    }
+    let opened_ns = pause::opened_ns(window);
+    let mut bits = bits | state.seen;
+    if RSS_EXACT.load() != 0 {
+        bits |= seen::COUNTERS_EXACT;
+    }
+    if ids.tid == window.driver {
+        bits |= seen::DRIVER;
+    }
+    let inside_from_ns = if begin_ns < opened_ns {
+        bits |= seen::BEGAN_BEFORE;
+        opened_ns
+    } else {
+        begin_ns
+    };
+    pause::add(window, bits, classify(bits), end_ns.saturating_sub(inside_from_ns), state.reclaim_ns);
+    send(ctx, ids, state, window, bits, begin_ns, end_ns);
+}
+
+#[inline(always)]
+fn send(
+    ctx: *mut c_void,
+    ids: Ids,
+    state: &ThreadState,
+    window: &WindowRecord,
+    bits: u32,
+    begin_ns: u64,
+    end_ns: u64,
+) {
+    let walked = stack::walk(ctx, ids.tgid);
+    let Some(mut entry) = DETAILS.reserve::<FaultRecord>(0) else {
+        loss::count(Loss::FaultRingFull);
+        return;
+    };
+    entry.write(FaultRecord {
+        tag: TAG_FAULT,
+        seen: if walked.cut { bits | seen::STACK_CUT } else { bits },
+        window: window.window,
+        stack: walked.stack,
+        begin_ns,
+        end_ns,
+        address: state.address,
+        ip: state.ip,
+        reclaim_ns: state.reclaim_ns,
+        tgid: ids.tgid,
+        tid: ids.tid,
+    });
+    entry.submit(u64::from(BPF_RB_NO_WAKEUP));
+}

@@ -1,0 +1,201 @@
+//! Pause windows: opened and closed by uprobes, one per process; totals while they are open; a record at the end.
+
+use aya_ebpf::{
+    bindings::BPF_RB_NO_WAKEUP,
+    helpers::bpf_ktime_get_ns,
+    macros::{map, uprobe},
+    maps::{HashMap, RingBuf},
+    programs::ProbeContext,
+};
+use aya_log_ebpf::{debug, warn};
+use tracer_common::{
+    fault::{Kind, seen},
+    loss::Loss,
+    pause::{ProcessTotals, WindowRecord, flag, state},
+    stack::TAG_WINDOW,
+};
+
+pub use tracer_common::pause::state::CLOSED;
+
+use crate::{
+    loss, registers,
+    target::{Ids, traced},
+};
+
+/// By process; the user side puts a zeroed value there before the gate opens. Left in place at the end, so that
+/// a window which was cut off can be read from here.
+#[map]
+static WINDOWS: HashMap<u32, WindowRecord> = HashMap::with_max_entries(1024, 0);
+
+/// By process, like `WINDOWS`.
+#[map]
+static PROCESSES: HashMap<u32, ProcessTotals> = HashMap::with_max_entries(1024, 0);
+
+/// Closed windows. A ring of their own, so that a flood of faults can't push a pause out.
+#[map]
+static PAUSES: RingBuf = RingBuf::with_byte_size(2 << 20, 0);
+
+/// The process's window, open or the last one.
+#[inline(always)]
+pub fn window(tgid: u32) -> Option<&'static mut WindowRecord> {
+    // SAFETY: a live map value. Marks are written by the driver alone, totals of other threads atomically.
+    WINDOWS.get_ptr_mut(tgid).map(|window| unsafe { &mut *window })
+}
+
+#[inline(always)]
+fn process(tgid: u32) -> Option<&'static mut ProcessTotals> {
+    // SAFETY: a live map value; window counts are written by the driver alone, thread counts atomically.
+    PROCESSES.get_ptr_mut(tgid).map(|totals| unsafe { &mut *totals })
+}
+
+/// When the window opened, as far as that was seen.
+#[inline(always)]
+pub fn opened_ns(window: &WindowRecord) -> u64 {
+    if window.requested_ns != 0 {
+        window.requested_ns
+    } else if window.stopped_ns != 0 {
+        window.stopped_ns
+    } else {
+        window.restarting_ns
+    }
+}
+
+/// Adds a fault to the window's totals: of the driver, which only the driver writes, or of the other threads.
+#[inline(always)]
+pub fn add(window: &mut WindowRecord, bits: u32, kind: Kind, ns: u64, reclaim_ns: u64) {
+    let index = kind as usize;
+    if index >= Kind::COUNT {
+        return;
+    }
+    let totals = if bits & seen::DRIVER != 0 { &mut window.driver_totals } else { &mut window.other_totals };
+    if bits & seen::SIGNAL == 0 {
+        increase(if bits & seen::MAJOR != 0 { &mut totals.major } else { &mut totals.minor }, 1);
+    }
+    increase(&mut totals.reclaim_ns, reclaim_ns);
+    increase(&mut totals.by_kind[index].count, 1);
+    increase(&mut totals.by_kind[index].sum_ns, ns);
+}
+
+#[inline(always)]
+fn increase(counter: &mut u64, by: u64) {
+    // The target is declared to have no read-modify-write atomics, but every kernel has this one (BPF_XADD).
+    // SAFETY: aligned, live for the call, and only ever changed this way while it is shared.
+    unsafe { core::arch::asm!("lock *(u64 *)({0} + 0) += {1}", in(reg) counter, in(reg) by, options(nostack)) };
+}
+
+/// A thread ended: what it had counted stays with its process.
+#[inline(always)]
+pub fn thread_ended(ids: Ids, minor: u64, major: u64) {
+    if let Some(process) = process(ids.tgid) {
+        increase(&mut process.ended_threads, 1);
+        increase(&mut process.ended_threads_minor, minor);
+        increase(&mut process.ended_threads_major, major);
+    }
+}
+
+/// The stop is requested: the window opens.
+#[uprobe]
+pub fn pause_requested(ctx: ProbeContext) -> u32 {
+    let Some(ids) = traced() else { return 0 };
+    let Some(window) = window(ids.tgid) else { return 0 };
+    // SAFETY: the helper has no preconditions.
+    let now_ns = unsafe { bpf_ktime_get_ns() };
+    if window.state != state::CLOSED {
+        warn!(&ctx, "pause {}: its end was missed", window.window);
+        window.flags |= flag::END_MISSED;
+        send(window);
+    }
+    open(window, ids);
+    window.requested_ns = now_ns;
+    // SAFETY: the probe's registers, valid while the program runs.
+    window.at_requested = registers::arguments(unsafe { &*ctx.regs });
+    window.state = state::REQUESTED;
+    0
+}
+
+/// The world has stopped.
+#[uprobe]
+pub fn pause_stopped(_ctx: ProbeContext) -> u32 {
+    let Some((_, window)) = open_or_join() else { return 0 };
+    // SAFETY: the helper has no preconditions.
+    window.stopped_ns = unsafe { bpf_ktime_get_ns() };
+    window.state = state::STOPPED;
+    0
+}
+
+/// The call that restarts the world begins.
+#[uprobe]
+pub fn pause_restarting(ctx: ProbeContext) -> u32 {
+    let Some((_, window)) = open_or_join() else { return 0 };
+    // SAFETY: the helper has no preconditions.
+    window.restarting_ns = unsafe { bpf_ktime_get_ns() };
+    // SAFETY: the probe's registers, valid while the program runs.
+    window.at_restarting = registers::arguments(unsafe { &*ctx.regs });
+    window.state = state::RESTARTING;
+    0
+}
+
+/// The world runs again: the window closes and its record is sent.
+#[uprobe]
+pub fn pause_resumed(ctx: ProbeContext) -> u32 {
+    let Some((ids, window)) = open_or_join() else { return 0 };
+    // SAFETY: the helper has no preconditions.
+    window.resumed_ns = unsafe { bpf_ktime_get_ns() };
+    window.resumed_by = ids.tid;
+    window.flags |= flag::RESUMED;
+    if window.driver != ids.tid {
+        window.flags |= flag::DRIVER_CHANGED;
+    }
+    if window.requested_ns != 0
+        && let Some(process) = process(ids.tgid)
+    {
+        process.completed += 1;
+        process.paused_ns += window.resumed_ns - window.requested_ns;
+        for kind in &window.driver_totals.by_kind {
+            process.faults += kind.count;
+            process.in_faults_ns += kind.sum_ns;
+        }
+    }
+    debug!(&ctx, "pause {} closed", window.window);
+    send(window);
+    window.state = state::CLOSED;
+    0
+}
+
+/// The current process's open window; where none is open the pause had begun before the trace did.
+#[inline(always)]
+fn open_or_join() -> Option<(Ids, &'static mut WindowRecord)> {
+    let ids = traced()?;
+    let window = window(ids.tgid)?;
+    if window.state == state::CLOSED {
+        open(window, ids);
+        window.flags = flag::OPEN_AT_ATTACH;
+    }
+    Some((ids, window))
+}
+
+/// Empties the window and gives it the next number.
+#[inline(always)]
+fn open(window: &mut WindowRecord, ids: Ids) {
+    const WORDS: usize = size_of::<WindowRecord>() / 8;
+    let words = (&raw mut *window).cast::<u64>();
+    for index in 0..WORDS {
+        // SAFETY: inside the record, which is a whole number of aligned words. Volatile, so that no call of
+        // memset comes out of it.
+        unsafe { words.add(index).write_volatile(0) };
+    }
+    window.tag = TAG_WINDOW;
+    window.tgid = ids.tgid;
+    window.driver = ids.tid;
+    if let Some(process) = process(ids.tgid) {
+        process.windows += 1;
+        window.window = process.windows;
+    }
+}
+
+#[inline(always)]
+fn send(window: &WindowRecord) {
+    if PAUSES.output::<WindowRecord>(window, u64::from(BPF_RB_NO_WAKEUP)).is_err() {
+        loss::count(Loss::PauseRingFull);
+    }
+}

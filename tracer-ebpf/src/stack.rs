@@ -1,0 +1,106 @@
+//! User stacks: walked into a scratch buffer, named by a hash of their frames, sent once.
+//!
+//! A stack map of the kernel's would lose a stack whenever two fall into one bucket; a 64-bit hash of the whole
+//! stack does not, and the frames reach the user side while the trace runs.
+
+use core::ffi::c_void;
+
+use aya_ebpf::{
+    bindings::{BPF_F_USER_STACK, BPF_RB_NO_WAKEUP},
+    helpers::generated::{bpf_get_stack, bpf_ringbuf_output},
+    macros::map,
+    maps::{LruHashMap, PerCpuArray, RingBuf},
+};
+use tracer_common::{
+    loss::Loss,
+    stack::{MAX_FRAMES, StackRecord, TAG_STACK, hash_step},
+};
+
+use crate::loss;
+
+/// Faults and stacks, for the reader that polls.
+#[map]
+pub static DETAILS: RingBuf = RingBuf::with_byte_size(8 << 20, 0);
+
+/// One buffer per CPU: a stack record is larger than a program's own stack.
+#[map]
+static STACK_SCRATCH: PerCpuArray<StackRecord> = PerCpuArray::with_max_entries(1, 0);
+
+/// Stacks that have been sent. When an old one is pushed out it is merely sent again.
+#[map]
+static STACKS_SENT: LruHashMap<u64, u32> = LruHashMap::with_max_entries(16384, 0);
+
+/// A stack's identity, and whether its outermost frames are missing.
+#[derive(Clone, Copy)]
+pub struct Walked {
+    pub stack: u64,
+    pub cut: bool,
+}
+
+/// Walks the current thread's user stack and makes sure that its frames have been sent.
+///
+/// 0 as the identity means that there is none: it could not be walked, or could not be sent.
+#[inline(always)]
+pub fn walk(ctx: *mut c_void, tgid: u32) -> Walked {
+    const NONE: Walked = Walked { stack: 0, cut: false };
+    let Some(record) = STACK_SCRATCH.get_ptr_mut(0) else { return NONE };
+    // SAFETY: a live map value of this CPU; the programs that use it run with preemption off.
+    let record = unsafe { &mut *record };
+    // SAFETY: the buffer is as long as is said.
+    let walked_bytes = unsafe {
+        bpf_get_stack(
+            ctx,
+            (&raw mut record.frames).cast(),
+            size_of_val(&record.frames) as u32,
+            u64::from(BPF_F_USER_STACK),
+        )
+    };
+    if walked_bytes < 8 {
+        loss::count(Loss::StackUnreadable);
+        return NONE;
+    }
+    let frame_count = (walked_bytes as usize) / 8;
+    let mut hash = u64::from(tgid) | 1 << 63;
+    for index in 0..MAX_FRAMES {
+        if index >= frame_count {
+            break;
+        }
+        hash = hash_step(hash, record.frames[index]);
+    }
+    let cut = frame_count >= MAX_FRAMES;
+    if cut {
+        loss::count(Loss::StackTooDeep);
+    }
+    let stack = if hash == 0 { 1 } else { hash };
+    // SAFETY: only the presence matters.
+    if unsafe { STACKS_SENT.get(stack) }.is_none() {
+        record.tag = TAG_STACK;
+        record.frame_count = frame_count as u32;
+        record.stack = stack;
+        record.tgid = tgid;
+        record.reserved = 0;
+        if !send(record, frame_count) {
+            loss::count(Loss::StackRingFull);
+            return Walked { stack: 0, cut };
+        }
+        let _ = STACKS_SENT.insert(stack, 0, 0);
+    }
+    Walked { stack, cut }
+}
+
+/// Sends the header and the frames that are set.
+#[inline(always)]
+fn send(record: &StackRecord, frame_count: usize) -> bool {
+    const HEADER_BYTES: usize = size_of::<StackRecord>() - 8 * MAX_FRAMES;
+    let frames = if frame_count > MAX_FRAMES { MAX_FRAMES } else { frame_count };
+    // SAFETY: the length is at most the record's.
+    let status = unsafe {
+        bpf_ringbuf_output(
+            (&raw const DETAILS).cast_mut().cast(),
+            (&raw const *record).cast_mut().cast(),
+            (HEADER_BYTES + 8 * frames) as u64,
+            u64::from(BPF_RB_NO_WAKEUP),
+        )
+    };
+    status == 0
+}

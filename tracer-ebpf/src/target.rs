@@ -1,0 +1,50 @@
+//! Is the current thread one of a traced process? The filter of every program, and the gate of the whole trace:
+//! the table is empty until every probe is in place, and emptied before the first is taken away.
+
+use aya_ebpf::{
+    bindings::bpf_pidns_info,
+    helpers::{bpf_get_current_pid_tgid, generated::bpf_get_ns_current_pid_tgid},
+    macros::map,
+    maps::HashMap,
+};
+
+use crate::settings::{PID_NAMESPACE_DEVICE, PID_NAMESPACE_INODE};
+
+/// Traced processes by id, in the tracer's pid namespace.
+#[map]
+static TARGETS: HashMap<u32, u32> = HashMap::with_max_entries(1024, 0);
+
+/// The current thread's ids in the tracer's pid namespace.
+#[derive(Clone, Copy)]
+pub struct Ids {
+    pub tgid: u32,
+    pub tid: u32,
+}
+
+/// The current thread, if its process is traced.
+#[inline(always)]
+pub fn traced() -> Option<Ids> {
+    let ids = current()?;
+    // SAFETY: the value is not read, only its presence matters.
+    unsafe { TARGETS.get(ids.tgid) }.map(|_| ids)
+}
+
+#[inline(always)]
+fn current() -> Option<Ids> {
+    let inode = PID_NAMESPACE_INODE.load();
+    if inode == 0 {
+        let both = bpf_get_current_pid_tgid();
+        return Some(Ids { tgid: (both >> 32) as u32, tid: both as u32 });
+    }
+    let mut info = bpf_pidns_info { pid: 0, tgid: 0 };
+    // SAFETY: `info` is a live stack value of exactly the size given.
+    let status = unsafe {
+        bpf_get_ns_current_pid_tgid(
+            PID_NAMESPACE_DEVICE.load(),
+            inode,
+            &raw mut info,
+            size_of::<bpf_pidns_info>() as u32,
+        )
+    };
+    (status == 0).then_some(Ids { tgid: info.tgid, tid: info.pid })
+}

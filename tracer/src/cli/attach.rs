@@ -1,0 +1,33 @@
+//! `pauselens attach`: trace a process that is running.
+
+use std::time::Instant;
+
+use super::{
+    args::{AttachArgs, Global},
+    exit::Exit,
+    output::Output,
+    recognised::find,
+    tracing::{asked_ns, options, trace_shown, until},
+};
+use crate::report::assemble::{Context, assemble};
+
+/// Traces, then reports.
+pub(super) fn attach(arguments: &AttachArgs, global: Global, started: Instant) -> anyhow::Result<Exit> {
+    let trace = &arguments.trace;
+    let mut output = Output::open(trace.format, trace.output.as_deref(), global)?;
+    let found = find(arguments.pid)?;
+    let outcome = trace_shown(&found, &options(trace, global), started, until(trace), || {})?;
+    let report = assemble(
+        outcome,
+        Context {
+            target: &found.target,
+            image: &found.image,
+            recognised: &found.recognised,
+            asked_ns: asked_ns(trace),
+            exit: None,
+            notes: Vec::new(),
+        },
+    );
+    output.write(&report)?;
+    Ok(if report.trace.complete { Exit::Done } else { Exit::Incomplete })
+}

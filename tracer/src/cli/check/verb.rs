@@ -1,0 +1,49 @@
+//! All tests in order, and what they come to.
+
+use super::{
+    finding::{Finding, Verdict},
+    host, probes, process,
+};
+use crate::{
+    cli::{Exit, args::{CheckArgs, Global}},
+    probe::{Tracefs, gather},
+};
+
+/// Tests, prints, and fails when something indispensable is missing.
+pub(in crate::cli) fn check(arguments: &CheckArgs, _global: Global) -> anyhow::Result<Exit> {
+    let mut findings = host::rights();
+    findings.extend(host::kernel());
+    match Tracefs::open() {
+        Ok(tracefs) => {
+            findings.push(host::tracefs(&tracefs));
+            let facts = gather(&tracefs);
+            findings.extend(host::tracepoints(&facts));
+            match probes::probes(&facts) {
+                Ok(tested) => findings.extend(tested),
+                Err(error) => findings.push(Finding::new(
+                    "probes",
+                    Verdict::Missing,
+                    format!("{error:#}"),
+                    "nothing could be tested on pauselens's own process",
+                )),
+            }
+        }
+        Err(error) => {
+            findings.push(Finding::new("tracefs", Verdict::Missing, error.to_string(), "no tracepoint can be used"));
+        }
+    }
+    if let Some(pid) = arguments.pid {
+        findings.extend(process::process(pid));
+    }
+    for finding in &findings {
+        print!("{}", finding.text());
+    }
+    let missing = findings.iter().filter(|finding| finding.verdict == Verdict::Missing).count();
+    if missing == 0 {
+        println!("\nEverything that tracing needs is here.");
+        Ok(Exit::Done)
+    } else {
+        println!("\n{missing} of {} things are missing: see MISSING above.", findings.len());
+        Ok(Exit::Failed)
+    }
+}

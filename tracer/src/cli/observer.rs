@@ -1,0 +1,54 @@
+//! What the user sees while a trace runs: one line, kept up to date on a terminal.
+
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::{
+    report::live::{Live, live_line},
+    session::{Observer, Progress},
+};
+
+/// Shows the live line on standard error, if that is a terminal.
+#[derive(Debug)]
+pub(super) struct Terminal {
+    what: String,
+    until: String,
+    bar: ProgressBar,
+}
+
+impl Terminal {
+    /// `what` is traced, `until` is said with it.
+    pub(super) fn new(what: String, until: String) -> Self {
+        Self { what, until, bar: ProgressBar::hidden() }
+    }
+}
+
+impl Observer for Terminal {
+    fn attached(&mut self, threads: usize) {
+        let plural = if threads == 1 { "" } else { "s" };
+        eprintln!("pauselens: attached to {} ({threads} thread{plural}); {}", self.what, self.until);
+        self.bar = ProgressBar::new_spinner();
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed} {msg}") {
+            self.bar.set_style(style);
+        }
+        self.bar.enable_steady_tick(Duration::from_millis(250));
+        self.progress(&Progress::default());
+    }
+
+    fn progress(&mut self, progress: &Progress) {
+        self.bar.set_message(live_line(&Live {
+            pauses: progress.pauses,
+            worst_ns: progress.worst_ns,
+            paused_ns: progress.paused_ns,
+            in_faults_ns: progress.explained_ns,
+            dropped: progress.dropped,
+        }));
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}

@@ -1,0 +1,100 @@
+//! The account of a pause: what its faults should have been, and whether the thread's own counters agree.
+
+use std::{collections::BTreeMap, sync::atomic::Ordering};
+
+use super::{
+    kinds::{Kind, Work},
+    pause::Measured,
+    reasons,
+    stats::{DelayStats, MutatorStats, PauseStats},
+    threads::{Delays, Mutator},
+};
+
+/// The account of a pause before it is made.
+pub(super) fn expected<'a>(
+    number: u64,
+    round: u64,
+    reason: u32,
+    works: impl Iterator<Item = &'a Work>,
+) -> PauseStats {
+    let mut touched = BTreeMap::new();
+    let mut expected = BTreeMap::new();
+    let mut populated = 0;
+    for work in works {
+        *touched.entry(work.kind().name().to_owned()).or_insert(0) += work.pages();
+        match work.kind().counted_as() {
+            Some(word) => *expected.entry(word.to_owned()).or_insert(0) += work.pages(),
+            None => populated += work.pages(),
+        }
+    }
+    PauseStats {
+        number,
+        round,
+        reason,
+        reason_name: reasons::name(reason).unwrap_or("demo: unknown").to_owned(),
+        touched,
+        expected,
+        expected_others: BTreeMap::new(),
+        populated,
+        duration_ns: None,
+        stopping_ns: None,
+        minflt: None,
+        majflt: None,
+        probe_page_faults: None,
+        swap_in: None,
+        swap_cache: None,
+        exact: None,
+        userfault_delay: None,
+        mutator: None,
+        ends_process: false,
+    }
+}
+
+/// Completes the account with what was measured.
+pub(super) fn measured(stats: &mut PauseStats, measured: Measured, works: &[Work]) {
+    let counted: u64 =
+        works.iter().filter(|work| work.kind().in_thread_counters()).map(Work::pages).sum::<u64>();
+    let exact = measured.faults.all() == counted + measured.probe_page_faults;
+    stats.duration_ns = Some(measured.duration_ns);
+    stats.stopping_ns = Some(measured.stopping_ns);
+    stats.minflt = Some(measured.faults.minor);
+    stats.majflt = Some(measured.faults.major);
+    stats.probe_page_faults = Some(measured.probe_page_faults);
+    stats.exact = Some(exact);
+    stats.userfault_delay = works.iter().find_map(|work| delays(work.delays()?));
+    let swapped = pages(works, |kind| kind == Kind::Swap);
+    let other_major = pages(works, |kind| matches!(kind, Kind::FileRead | Kind::Userfault));
+    if exact && swapped > 0 {
+        let swap_in = measured.faults.major.checked_sub(other_major).filter(|number| *number <= swapped);
+        stats.swap_in = swap_in;
+        stats.swap_cache = swap_in.map(|swap_in| swapped - swap_in);
+    }
+}
+
+/// Adds the mutator's fault.
+pub(super) fn with_mutator(stats: &mut PauseStats, measured: Measured, mutator: &Mutator) {
+    let delay_ns = mutator.delays().sum_ns.load(Ordering::Acquire);
+    let lead_ns = measured.stop_called_ns.saturating_sub(mutator.fault_begin_ns());
+    stats.mutator = Some(MutatorStats { tid: mutator.tid(), delay_ns, lead_ns });
+    // Shorter than the lead, the fault was over before the stop was requested.
+    if delay_ns > lead_ns {
+        stats.expected_others.insert("userfault".to_owned(), 1);
+    }
+}
+
+fn pages(works: &[Work], which: impl Fn(Kind) -> bool) -> u64 {
+    works.iter().filter(|work| which(work.kind())).map(Work::pages).sum()
+}
+
+fn delays(delays: &Delays) -> Option<DelayStats> {
+    // The first was the rehearsal's.
+    let count = delays.events.load(Ordering::Acquire).checked_sub(1).filter(|count| *count > 0)?;
+    let sum_ns = delays.sum_ns.load(Ordering::Acquire);
+    Some(DelayStats {
+        count,
+        min_ns: delays.min_ns.load(Ordering::Acquire),
+        mean_ns: sum_ns / count,
+        max_ns: delays.max_ns.load(Ordering::Acquire),
+        sum_ns,
+    })
+}

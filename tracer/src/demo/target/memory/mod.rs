@@ -1,0 +1,11 @@
+//! Memory whose faults can be counted: mappings, the pages in them that are touched, what the kernel says of a
+//! page, and files to map.
+
+mod backing_file;
+mod pages;
+mod region;
+pub(super) mod state;
+
+pub(super) use backing_file::BackingFile;
+pub(super) use pages::Pages;
+pub(super) use region::{Region, advise};

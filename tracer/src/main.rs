@@ -1,0 +1,19 @@
+//! Parse, do, exit.
+
+use std::{process::ExitCode, time::Instant};
+
+use clap::Parser as _;
+use tracer::cli::{Cli, Exit, execute};
+
+fn main() -> ExitCode {
+    let started = Instant::now();
+    let cli = Cli::parse();
+    env_logger::Builder::new().filter_level(cli.global.log_level()).init();
+    match execute(&cli, started) {
+        Ok(exit) => exit.into(),
+        Err(error) => {
+            eprintln!("pauselens: {error:#}");
+            Exit::Failed.into()
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! The details of one window as they arrive, added up so that a million faults take no more room than a thousand.
+
+use std::collections::{BTreeMap, HashMap};
+
+use tracer_common::fault::{self, FaultRecord, seen};
+
+use super::{
+    finished::LongestFault,
+    kind::Kind,
+    refine::{Refined, Surroundings, plain, refine},
+};
+use crate::{memory::AddressSpace, target::Backing};
+
+/// Intervals kept for the stopping phase of one window; the stopping phase comes first, so the first ones count.
+const INTERVALS_KEPT: usize = 4096;
+/// Code paths kept of one window; further ones are added up under one name.
+const STACKS_KEPT: usize = 4096;
+
+/// Faults that share a stack.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StackTotal {
+    /// By kind: count, time inside the window in ns, and how many are inferred.
+    pub by_kind: BTreeMap<Kind, (u64, u64, u64)>,
+    /// The stack's outermost frames are missing.
+    pub cut: bool,
+}
+
+impl StackTotal {
+    /// In place of a stack's identity: the stacks past the bound, added up.
+    pub const PAST_THE_BOUND: u64 = u64::MAX;
+}
+
+/// A correction of the kernel side's totals: so many faults are of another kind than it could tell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Moved {
+    pub(super) count: u64,
+    pub(super) ns: u64,
+    pub(super) inferred: u64,
+}
+
+/// One fault's interval on one thread, for the stopping phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FaultSpan {
+    pub(super) tid: u32,
+    pub(super) begin_ns: u64,
+    pub(super) end_ns: u64,
+    pub(super) kind: Kind,
+    pub(super) stack: u64,
+}
+
+/// What is known so far.
+#[derive(Debug, Default)]
+pub(super) struct Building {
+    pub(super) details: u64,
+    /// Driver's faults by stack id; 0 stands for a lost stack, [`StackTotal::PAST_THE_BOUND`] for those past the bound.
+    pub(super) stacks: HashMap<u64, StackTotal>,
+    pub(super) driver_moves: BTreeMap<(fault::Kind, Kind), Moved>,
+    pub(super) other_moves: BTreeMap<(fault::Kind, Kind), Moved>,
+    pub(super) longest: Option<LongestFault>,
+    pub(super) driver_spans: Vec<(u64, u64)>,
+    pub(super) other_spans: Vec<FaultSpan>,
+    pub(super) spans_whole: bool,
+    /// Faults that began before the window: how much of them is inside is known when the window's record is.
+    edges: Vec<(FaultRecord, Refined)>,
+}
+
+impl Building {
+    pub(super) fn new() -> Self {
+        Self { spans_whole: true, ..Self::default() }
+    }
+
+    /// Adds one detail.
+    pub(super) fn add(&mut self, record: &FaultRecord, space: &mut AddressSpace, around: Surroundings) {
+        self.details += 1;
+        let backing: Option<Backing> = space.find(record.address).map(|mapping| mapping.backing);
+        let refined = refine(record.seen, backing, around);
+        let by_driver = record.seen & seen::DRIVER != 0;
+        let span = (record.begin_ns, record.end_ns);
+        let ns = record.end_ns.saturating_sub(record.begin_ns);
+        if record.seen & seen::BEGAN_BEFORE != 0 {
+            self.edges.push((*record, refined));
+        } else {
+            self.note_move(record, refined, ns, around);
+        }
+        if by_driver {
+            self.add_stack(record, refined, ns);
+            if self.longest.as_ref().is_none_or(|longest| ns > longest.ns) {
+                let mapping = space.find(record.address).map(|mapping| mapping.name.clone());
+                self.longest =
+                    Some(LongestFault { kind: refined.kind, ns, address: record.address, mapping });
+            }
+            if self.driver_spans.len() < INTERVALS_KEPT {
+                self.driver_spans.push(span);
+            }
+        } else if self.other_spans.len() < INTERVALS_KEPT {
+            self.other_spans.push(FaultSpan {
+                tid: record.tid,
+                begin_ns: span.0,
+                end_ns: span.1,
+                kind: refined.kind,
+                stack: record.stack,
+            });
+        } else {
+            self.spans_whole = false;
+        }
+    }
+
+    fn add_stack(&mut self, record: &FaultRecord, refined: Refined, ns: u64) {
+        let known = self.stacks.contains_key(&record.stack) || self.stacks.len() < STACKS_KEPT;
+        let stack = if known { record.stack } else { StackTotal::PAST_THE_BOUND };
+        let total = self.stacks.entry(stack).or_default();
+        total.cut |= record.seen & seen::STACK_CUT != 0;
+        let (count, sum_ns, inferred) = total.by_kind.entry(refined.kind).or_default();
+        *count += 1;
+        *sum_ns += ns;
+        *inferred += u64::from(refined.inferred);
+    }
+
+    /// The window opened at this time: faults that began before are clipped as the kernel side clipped them.
+    pub(super) fn settle(&mut self, opened_ns: u64, around: Surroundings) {
+        for (record, refined) in std::mem::take(&mut self.edges) {
+            let ns = record.end_ns.saturating_sub(record.begin_ns.max(opened_ns));
+            self.note_move(&record, refined, ns, around);
+        }
+    }
+
+    /// Where the refined kind differs from what the totals say without the detail, it is remembered as a move.
+    fn note_move(&mut self, record: &FaultRecord, refined: Refined, ns: u64, around: Surroundings) {
+        let kernel_kind = fault::classify(record.seen);
+        if plain(kernel_kind, around) == refined {
+            return;
+        }
+        let by_driver = record.seen & seen::DRIVER != 0;
+        let moves = if by_driver { &mut self.driver_moves } else { &mut self.other_moves };
+        let moved = moves.entry((kernel_kind, refined.kind)).or_default();
+        moved.count += 1;
+        moved.ns += ns;
+        moved.inferred += u64::from(refined.inferred);
+    }
+}

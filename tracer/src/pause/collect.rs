@@ -1,0 +1,226 @@
+//! Collects records into pauses: the worst are kept in full, all are added up.
+
+use std::collections::{BTreeMap, HashMap};
+
+use tracer_common::{
+    fault::{self, FaultRecord, classify},
+    stack::StackRecord,
+};
+
+use super::{
+    building::Building,
+    durations::Durations,
+    finished::{Closed, FinishedPause, KindCount},
+    kind::Kind,
+    refine::Surroundings,
+    state::State,
+};
+use crate::memory::AddressSpace;
+
+/// Pauses without a length that are kept in full.
+const PARTIAL_KEPT: usize = 64;
+/// Details of windows whose record never comes (it was lost) are given up beyond this many windows.
+const WINDOWS_OPEN: usize = 4096;
+
+/// Which pauses are kept in full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// The longest so many.
+    Worst(usize),
+    /// All. Memory grows with their number.
+    All,
+}
+
+/// Takes records in the order in which the rings give them.
+#[derive(Debug)]
+pub struct Collector {
+    keep: Keep,
+    around: Surroundings,
+    space: AddressSpace,
+    open: HashMap<u64, Building>,
+    stacks: HashMap<u64, Vec<u64>>,
+    collected: Collected,
+}
+
+/// What has been collected.
+#[derive(Debug, Default)]
+pub struct Collected {
+    /// Kept pauses, in no order.
+    pub pauses: Vec<FinishedPause>,
+    /// Lengths of complete pauses.
+    pub durations: Durations,
+    /// The longest, in ns.
+    pub worst_ns: Option<u64>,
+    /// Sum of lengths, in ns.
+    pub paused_ns: u64,
+    /// Time of drivers in faults, in ns.
+    pub in_faults_ns: u64,
+    /// See [`FinishedPause::explained_ns`].
+    pub explained_ns: u64,
+    /// All pauses by state.
+    pub by_state: BTreeMap<State, u64>,
+    /// Complete pauses by reason.
+    pub by_reason: BTreeMap<String, u64>,
+    /// Complete pauses that were collections.
+    pub collections: u64,
+    /// Complete pauses that were not.
+    pub other_stops: u64,
+    /// Whether `explained_ns` rests on every fault; otherwise it is a lower bound.
+    pub explained_partly: bool,
+    /// Major faults on drivers of complete pauses.
+    pub major: u64,
+    /// Minor ones.
+    pub minor: u64,
+    /// Reclaim time of drivers, in ns.
+    pub reclaim_ns: u64,
+    /// requested → stopped, summed where it is known, in ns.
+    pub stopping_ns: Option<u64>,
+    /// Drivers' faults by kind.
+    pub by_kind: BTreeMap<Kind, KindCount>,
+    /// Other threads' faults by kind.
+    pub others_by_kind: BTreeMap<Kind, KindCount>,
+    /// Other threads' major faults.
+    pub others_major: u64,
+    /// Other threads' minor faults.
+    pub others_minor: u64,
+    /// How many pauses each thread drove.
+    pub drove: BTreeMap<u32, u64>,
+    /// Details that arrived.
+    pub details: u64,
+    /// Frames of each stack that was sent, runtime addresses, innermost first.
+    pub stacks: HashMap<u64, Vec<u64>>,
+}
+
+impl Collected {
+    /// Complete pauses.
+    #[must_use]
+    pub fn complete(&self) -> u64 {
+        self.by_state.get(&State::Complete).copied().unwrap_or(0)
+    }
+}
+
+impl Collector {
+    /// An empty one.
+    #[must_use]
+    pub fn new(keep: Keep, around: Surroundings, space: AddressSpace) -> Self {
+        Self {
+            keep,
+            around,
+            space,
+            open: HashMap::new(),
+            stacks: HashMap::new(),
+            collected: Collected::default(),
+        }
+    }
+
+    /// The target's mappings.
+    pub fn space_mut(&mut self) -> &mut AddressSpace {
+        &mut self.space
+    }
+
+    /// What is known of host and target.
+    #[must_use]
+    pub fn surroundings(&self) -> Surroundings {
+        self.around
+    }
+
+    /// What there is so far, for the live line.
+    #[must_use]
+    pub fn so_far(&self) -> &Collected {
+        &self.collected
+    }
+
+    /// A fault inside a window.
+    pub fn fault(&mut self, record: &FaultRecord) {
+        self.collected.details += 1;
+        if !self.around.userfaultfd && classify(record.seen) == fault::Kind::Waited {
+            self.around.userfaultfd = self.space.userfaultfd();
+        }
+        if self.open.len() >= WINDOWS_OPEN && !self.open.contains_key(&record.window) {
+            let oldest = self.open.keys().min().copied();
+            oldest.and_then(|window| self.open.remove(&window));
+        }
+        let building = self.open.entry(record.window).or_insert_with(Building::new);
+        building.add(record, &mut self.space, self.around);
+    }
+
+    /// A stack's frames.
+    pub fn stack(&mut self, record: &StackRecord) {
+        let count = (record.frame_count as usize).min(record.frames.len());
+        self.stacks.insert(record.stack, record.frames[..count].to_vec());
+    }
+
+    /// A window has closed, or was found open at the end. Its details must have been given before.
+    pub fn window(&mut self, closed: Closed) {
+        let building = self.open.remove(&closed.record.window).unwrap_or_else(Building::new);
+        let pause = FinishedPause::new(closed, building, self.around);
+        self.collected.add(&pause);
+        self.collected.keep(pause, self.keep);
+    }
+
+    /// Everything, at the end.
+    #[must_use]
+    pub fn finish(mut self) -> (Collected, AddressSpace) {
+        self.collected.stacks = self.stacks;
+        (self.collected, self.space)
+    }
+}
+
+impl Collected {
+    /// Keeps the pause, perhaps instead of the shortest one.
+    fn keep(&mut self, pause: FinishedPause, keep: Keep) {
+        let has_length = pause.duration_ns().is_some();
+        self.pauses.push(pause);
+        let limit = match (keep, has_length) {
+            (Keep::All, _) => return,
+            (Keep::Worst(_), false) => PARTIAL_KEPT,
+            (Keep::Worst(limit), true) => limit,
+        };
+        let same_sort = || {
+            let pauses = self.pauses.iter().enumerate();
+            pauses.filter(|(_, other)| other.duration_ns().is_some() == has_length)
+        };
+        if same_sort().count() > limit
+            && let Some((shortest, _)) = same_sort().min_by_key(|(_, other)| other.duration_ns())
+        {
+            self.pauses.swap_remove(shortest);
+        }
+    }
+
+    fn add(&mut self, pause: &FinishedPause) {
+        *self.by_state.entry(pause.state).or_default() += 1;
+        *self.drove.entry(pause.record.driver).or_default() += 1;
+        let Some(ns) = pause.duration_ns().filter(|_| pause.state == State::Complete) else { return };
+        *self.by_reason.entry(pause.reason.name.clone()).or_default() += 1;
+        match pause.reason.is_gc {
+            Some(true) => self.collections += 1,
+            Some(false) => self.other_stops += 1,
+            None => {}
+        }
+        self.explained_partly |= !pause.stopping_whole;
+        self.durations.add(ns);
+        self.worst_ns = self.worst_ns.max(Some(ns));
+        self.paused_ns += ns;
+        self.in_faults_ns += pause.in_faults_ns();
+        self.explained_ns += pause.explained_ns;
+        self.major += pause.record.driver_totals.major;
+        self.minor += pause.record.driver_totals.minor;
+        self.reclaim_ns += pause.record.driver_totals.reclaim_ns;
+        self.others_major += pause.record.other_totals.major;
+        self.others_minor += pause.record.other_totals.minor;
+        if let Some(stopping_ns) = pause.stopping_ns() {
+            self.stopping_ns = Some(self.stopping_ns.unwrap_or(0) + stopping_ns);
+        }
+        add_kinds(&mut self.by_kind, &pause.by_kind);
+        add_kinds(&mut self.others_by_kind, &pause.others_by_kind);
+    }
+}
+
+fn add_kinds(to: &mut BTreeMap<Kind, KindCount>, from: &BTreeMap<Kind, KindCount>) {
+    for (kind, count) in from {
+        let total = to.entry(*kind).or_default();
+        total.count += count.count;
+        total.ns += count.ns;
+        total.inferred += count.inferred;
+    }
+}

@@ -1,0 +1,227 @@
+//! A pause with everything that is known of it.
+
+use std::{collections::BTreeMap, ffi::OsString};
+
+use tracer_common::pause::{Totals, WindowRecord};
+
+use super::{
+    building::{Building, FaultSpan, Moved, StackTotal},
+    intervals::union_length,
+    kind::Kind,
+    refine::{Surroundings, plain},
+    state::State,
+};
+use crate::runtime::Reason;
+
+/// Faults of other threads during the stopping phase that are listed; the longest come first.
+const STOPPING_FAULTS_LISTED: usize = 16;
+
+/// Count, time and inferences of one kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct KindCount {
+    /// How many.
+    pub count: u64,
+    /// Their time inside the pause, in ns.
+    pub ns: u64,
+    /// How many have the kind by inference.
+    pub inferred: u64,
+}
+
+/// The longest single fault of the driver.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LongestFault {
+    /// Its kind.
+    pub kind: Kind,
+    /// Its length in ns.
+    pub ns: u64,
+    /// The address.
+    pub address: u64,
+    /// The name of the mapping there; `None` when there was none.
+    pub mapping: Option<OsString>,
+}
+
+/// A fault of another thread during requested → stopped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoppingFault {
+    /// The thread.
+    pub tid: u32,
+    /// Its kind.
+    pub kind: Kind,
+    /// How long it had been in the fault when the stop was requested, in ns.
+    pub before_request_ns: u64,
+    /// Its full length in ns.
+    pub full_ns: u64,
+    /// The part inside the stopping phase, in ns.
+    pub in_stopping_ns: u64,
+    /// The stack's identity, 0 when it was lost.
+    pub stack: u64,
+}
+
+/// A window that has closed, or was found open at the end.
+#[derive(Clone, Debug)]
+pub struct Closed {
+    /// The kernel side's record.
+    pub record: WindowRecord,
+    /// How much of it was seen.
+    pub state: State,
+    /// Why the world was stopped, as the runtime's registers tell.
+    pub reason: Reason,
+}
+
+/// One pause.
+#[derive(Clone, Debug)]
+pub struct FinishedPause {
+    /// Marks, registers and the kernel side's totals.
+    pub record: WindowRecord,
+    /// How much of it was seen.
+    pub state: State,
+    /// Why the world was stopped.
+    pub reason: Reason,
+    /// Whether `explained_ns` rests on every fault of the stopping phase; otherwise it is a lower bound.
+    pub stopping_whole: bool,
+    /// The driver's faults by kind.
+    pub by_kind: BTreeMap<Kind, KindCount>,
+    /// The other threads' faults by kind; times are plain sums.
+    pub others_by_kind: BTreeMap<Kind, KindCount>,
+    /// The driver's faults by stack.
+    pub stacks: Vec<(u64, StackTotal)>,
+    /// How many details arrived, of all threads.
+    pub details: u64,
+    /// The driver's longest fault.
+    pub longest: Option<LongestFault>,
+    /// What kept the world from stopping, longest first.
+    pub stopping_faults: Vec<StoppingFault>,
+    /// Time of the driver in faults, plus stopping time when another thread was in a fault and the driver was not.
+    pub explained_ns: u64,
+}
+
+impl FinishedPause {
+    /// Puts the kernel side's record and the details together.
+    pub(super) fn new(closed: Closed, mut building: Building, around: Surroundings) -> Self {
+        let Closed { record, state, reason } = closed;
+        let opened = [record.requested_ns, record.stopped_ns, record.restarting_ns];
+        building.settle(opened.into_iter().find(|ns| *ns != 0).unwrap_or(0), around);
+        let by_kind = kinds(&record.driver_totals, &building.driver_moves, around);
+        let others_by_kind = kinds(&record.other_totals, &building.other_moves, around);
+        let in_faults_ns: u64 = by_kind.values().map(|kind| kind.ns).sum();
+        let stopping = stopping_phase(&record);
+        let explained_ns = in_faults_ns + stopping.map_or(0, |phase| others_only_ns(&building, phase));
+        let stopping_faults = stopping.map_or_else(Vec::new, |phase| listed(&building.other_spans, phase));
+        let mut stacks: Vec<_> = building.stacks.into_iter().collect();
+        stacks.sort_by_key(|(stack, total)| (std::cmp::Reverse(time_ns(total)), *stack));
+        Self {
+            record,
+            state,
+            reason,
+            stopping_whole: building.spans_whole,
+            by_kind,
+            others_by_kind,
+            stacks,
+            details: building.details,
+            longest: building.longest,
+            stopping_faults,
+            explained_ns,
+        }
+    }
+
+    /// requested → resumed in ns; `None` unless both were seen.
+    #[must_use]
+    pub fn duration_ns(&self) -> Option<u64> {
+        let (from, to) = (self.record.requested_ns, self.record.resumed_ns);
+        (from != 0 && to >= from).then(|| to - from)
+    }
+
+    /// requested → stopped in ns; `None` unless both were seen.
+    #[must_use]
+    pub fn stopping_ns(&self) -> Option<u64> {
+        stopping_phase(&self.record).map(|(from, to)| to - from)
+    }
+
+    /// Faults on the driver.
+    #[must_use]
+    pub fn faults(&self) -> u64 {
+        self.by_kind.values().map(|kind| kind.count).sum()
+    }
+
+    /// Time of the driver in faults, in ns.
+    #[must_use]
+    pub fn in_faults_ns(&self) -> u64 {
+        self.by_kind.values().map(|kind| kind.ns).sum()
+    }
+
+    /// Faults of the other threads.
+    #[must_use]
+    pub fn other_faults(&self) -> u64 {
+        self.others_by_kind.values().map(|kind| kind.count).sum()
+    }
+}
+
+fn time_ns(total: &StackTotal) -> u64 {
+    total.by_kind.values().map(|(_, ns, _)| ns).sum()
+}
+
+fn stopping_phase(record: &WindowRecord) -> Option<(u64, u64)> {
+    let (from, to) = (record.requested_ns, record.stopped_ns);
+    (from != 0 && to >= from).then_some((from, to))
+}
+
+/// The kernel side's totals, with the moves that the mappings called for. Totals stay whole when details are lost:
+/// a fault without its detail keeps the kind that the kernel side gave it.
+fn kinds(
+    totals: &Totals,
+    moves: &BTreeMap<(tracer_common::fault::Kind, Kind), Moved>,
+    around: Surroundings,
+) -> BTreeMap<Kind, KindCount> {
+    let mut kinds: BTreeMap<Kind, KindCount> = BTreeMap::new();
+    let mut add = |kind: Kind, count: u64, ns: u64, inferred: u64| {
+        if count > 0 {
+            let total = kinds.entry(kind).or_default();
+            total.count += count;
+            total.ns += ns;
+            total.inferred += inferred;
+        }
+    };
+    for kernel_kind in tracer_common::fault::Kind::ALL {
+        let total = totals.by_kind[kernel_kind as usize];
+        let (mut count, mut ns) = (total.count, total.sum_ns);
+        for ((from, to), moved) in moves {
+            if *from == kernel_kind {
+                // Never more than there is: a detail can outlive its window's totals.
+                let (moved_count, moved_ns) = (moved.count.min(count), moved.ns.min(ns));
+                add(*to, moved_count, moved_ns, moved.inferred.min(moved_count));
+                count -= moved_count;
+                ns -= moved_ns;
+            }
+        }
+        let rest = plain(kernel_kind, around);
+        add(rest.kind, count, ns, if rest.inferred { count } else { 0 });
+    }
+    kinds
+}
+
+/// Wall time of the stopping phase in which another thread was in a fault and the driver was not.
+fn others_only_ns(building: &Building, (from, to): (u64, u64)) -> u64 {
+    let clip = |(begin, end): (u64, u64)| (begin.clamp(from, to), end.clamp(from, to));
+    let mut driver: Vec<_> = building.driver_spans.iter().copied().map(clip).collect();
+    let mut all: Vec<_> =
+        building.other_spans.iter().map(|span| clip((span.begin_ns, span.end_ns))).chain(driver.clone()).collect();
+    union_length(&mut all) - union_length(&mut driver)
+}
+
+fn listed(spans: &[FaultSpan], (from, to): (u64, u64)) -> Vec<StoppingFault> {
+    let mut faults: Vec<_> = spans
+        .iter()
+        .filter(|span| span.begin_ns < to && span.end_ns > from)
+        .map(|span| StoppingFault {
+            tid: span.tid,
+            kind: span.kind,
+            before_request_ns: from.saturating_sub(span.begin_ns),
+            full_ns: span.end_ns - span.begin_ns,
+            in_stopping_ns: span.end_ns.min(to) - span.begin_ns.max(from),
+            stack: span.stack,
+        })
+        .collect();
+    faults.sort_by_key(|fault| std::cmp::Reverse(fault.in_stopping_ns));
+    faults.truncate(STOPPING_FAULTS_LISTED);
+    faults
+}

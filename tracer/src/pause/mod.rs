@@ -1,0 +1,23 @@
+//! Correlation: records from the kernel become pauses and statistics. Knows nothing of BPF or files, so that it is
+//! tested with records alone.
+
+mod building;
+mod collect;
+mod durations;
+mod finished;
+mod intervals;
+mod kind;
+mod losses;
+mod refine;
+mod stamps;
+mod state;
+
+pub use building::StackTotal;
+pub use collect::{Collected, Collector, Keep};
+pub use durations::Durations;
+pub use finished::{Closed, FinishedPause, KindCount, LongestFault, StoppingFault};
+pub use kind::Kind;
+pub use losses::Losses;
+pub use refine::{Refined, Surroundings, plain, refine};
+pub use stamps::StampDifferences;
+pub use state::State;

@@ -1,0 +1,34 @@
+//! How much of a pause was seen.
+
+use serde::{Deserialize, Serialize};
+use tracer_common::pause::{WindowRecord, flag};
+
+/// How much of a pause was seen.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// From requested to resumed.
+    Complete,
+    /// It had begun before the trace did.
+    OpenAtAttach,
+    /// The trace ended before it did.
+    CutOff,
+    /// The target ended before it did.
+    TargetExited,
+    /// Its end was missed: the next pause began first.
+    EndMissed,
+}
+
+impl State {
+    /// The state of a record that the kernel side sent when a window closed.
+    #[must_use]
+    pub fn of_record(record: &WindowRecord) -> Self {
+        if record.flags & flag::OPEN_AT_ATTACH != 0 {
+            Self::OpenAtAttach
+        } else if record.flags & flag::RESUMED == 0 {
+            Self::EndMissed
+        } else {
+            Self::Complete
+        }
+    }
+}

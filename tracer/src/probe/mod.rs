@@ -1,0 +1,20 @@
+//! Probes: what the host allows (facts), what will be done (a pure plan), and doing it.
+
+mod attach;
+mod event_format;
+mod host;
+mod load;
+mod perf_event;
+mod plan;
+mod software;
+mod tracefs;
+mod verify;
+
+pub use attach::{AttachError, Attached, attach};
+pub use event_format::EventFormat;
+pub use host::{Facts, PidNamespace, TRACEPOINTS, gather};
+pub use load::{LoadError, Loaded, Sizes, load};
+pub use perf_event::{open_software, probe_software};
+pub use plan::{FaultBegin, Plan, PlanError, Skipped, SoftwareEvent, Source, Step, plan};
+pub use tracefs::{Tracefs, TracefsError, TracefsOrigin};
+pub use verify::{VerifyError, verify_sites};

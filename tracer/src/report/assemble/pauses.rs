@@ -1,0 +1,144 @@
+//! The list of pauses: longest first, their stacks named.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    pause::{FinishedPause, Kind, KindCount, StackTotal},
+    report::model::{ByKind, Bystanders, KindTotal, LongestFault, Part, Pause, Stack, StoppingFault},
+    session::Outcome,
+    symbols::Namer,
+};
+
+/// Stands for the stacks past the bound of one pause.
+const OTHER_STACKS: &str = "[further stacks, added up]";
+
+/// The kept pauses: with a length, longest first; then the others in the order of time.
+pub(super) fn pauses(outcome: &Outcome, namer: &Namer) -> Vec<Pause> {
+    let mut kept: Vec<&FinishedPause> = outcome.collected.pauses.iter().collect();
+    kept.sort_by_key(|pause| {
+        (
+            std::cmp::Reverse(pause.duration_ns().is_some()),
+            std::cmp::Reverse(pause.duration_ns()),
+            pause.record.window,
+        )
+    });
+    kept.into_iter().map(|pause| one(pause, outcome, namer)).collect()
+}
+
+fn one(pause: &FinishedPause, outcome: &Outcome, namer: &Namer) -> Pause {
+    let record = &pause.record;
+    let since_start = |ns: u64| (ns != 0).then(|| signed_difference(ns, outcome.opened_ns));
+    let faults = pause.faults();
+    Pause {
+        id: record.window,
+        reason: pause.reason.name.clone(),
+        is_gc: pause.reason.is_gc,
+        state: pause.state,
+        requested_ns: since_start(record.requested_ns),
+        stopped_ns: since_start(record.stopped_ns),
+        restarting_ns: since_start(record.restarting_ns),
+        resumed_ns: since_start(record.resumed_ns),
+        duration_ns: pause.duration_ns(),
+        stopping_ns: pause.stopping_ns(),
+        driver_tid: record.driver,
+        resumed_by_tid: (record.resumed_by != 0 && record.resumed_by != record.driver)
+            .then_some(record.resumed_by),
+        faults,
+        major: record.driver_totals.major,
+        minor: record.driver_totals.minor,
+        in_faults_ns: pause.in_faults_ns(),
+        explained_by_faults_ns: pause.explained_ns,
+        reclaim_ns: record.driver_totals.reclaim_ns,
+        by_kind: by_kind(&pause.by_kind),
+        fault_details: Part { of: faults + pause.other_faults(), have: pause.details },
+        longest_fault: pause.longest.as_ref().map(|longest| LongestFault {
+            kind: longest.kind,
+            ns: longest.ns,
+            address: format!("{:#x}", longest.address),
+            mapping: longest.mapping.as_ref().map(|name| match name.to_string_lossy() {
+                name if name.is_empty() => "anonymous memory".to_owned(),
+                name => name.into_owned(),
+            }),
+        }),
+        stacks: stacks(pause, outcome, namer),
+        stopping_faults: pause
+            .stopping_faults
+            .iter()
+            .map(|fault| StoppingFault {
+                tid: fault.tid,
+                kind: fault.kind,
+                before_request_ns: fault.before_request_ns,
+                full_ns: fault.full_ns,
+                in_stopping_ns: fault.in_stopping_ns,
+                frames: namer.stack(outcome.collected.stacks.get(&fault.stack).map(Vec::as_slice), false),
+            })
+            .collect(),
+        bystanders: bystanders(&pause.others_by_kind, record.other_totals.major, record.other_totals.minor),
+    }
+}
+
+/// Stacks that have the same names are one code path.
+fn stacks(pause: &FinishedPause, outcome: &Outcome, namer: &Namer) -> Vec<Stack> {
+    let mut paths: BTreeMap<Vec<String>, ByKind> = BTreeMap::new();
+    for (stack, total) in &pause.stacks {
+        let frames = if *stack == StackTotal::PAST_THE_BOUND {
+            vec![OTHER_STACKS.to_owned()]
+        } else {
+            namer.stack(outcome.collected.stacks.get(stack).map(Vec::as_slice), total.cut)
+        };
+        let kinds = paths.entry(frames).or_default();
+        for (kind, (count, ns, inferred)) in &total.by_kind {
+            let sum = kinds.entry(*kind).or_default();
+            sum.count += count;
+            sum.ns += ns;
+            sum.inferred += inferred;
+        }
+    }
+    let mut stacks: Vec<Stack> = paths
+        .into_iter()
+        .map(|(frames, by_kind)| Stack {
+            frames,
+            faults: by_kind.values().map(|kind| kind.count).sum(),
+            ns: by_kind.values().map(|kind| kind.ns).sum(),
+            by_kind,
+        })
+        .collect();
+    stacks.sort_by_key(|stack| std::cmp::Reverse(stack.ns));
+    // Faults whose details were dropped belong to no stack that is known; the root stays whole.
+    let missing = pause.faults().saturating_sub(stacks.iter().map(|stack| stack.faults).sum());
+    if missing > 0 {
+        let known_ns: u64 = stacks.iter().map(|stack| stack.ns).sum();
+        stacks.push(Stack {
+            frames: vec!["[details dropped]".to_owned()],
+            faults: missing,
+            ns: pause.in_faults_ns().saturating_sub(known_ns),
+            by_kind: ByKind::new(),
+        });
+    }
+    stacks
+}
+
+/// By kind, as the report has it.
+pub(super) fn by_kind(kinds: &BTreeMap<Kind, KindCount>) -> ByKind {
+    kinds
+        .iter()
+        .map(|(kind, total)| {
+            (*kind, KindTotal { count: total.count, ns: total.ns, inferred: total.inferred })
+        })
+        .collect()
+}
+
+/// The other threads' faults.
+pub(super) fn bystanders(kinds: &BTreeMap<Kind, KindCount>, major: u64, minor: u64) -> Bystanders {
+    Bystanders {
+        faults: kinds.values().map(|kind| kind.count).sum(),
+        major,
+        minor,
+        sum_ns: kinds.values().map(|kind| kind.ns).sum(),
+        by_kind: by_kind(kinds),
+    }
+}
+
+fn signed_difference(ns: u64, from_ns: u64) -> i64 {
+    i64::try_from(i128::from(ns) - i128::from(from_ns)).unwrap_or(i64::MAX)
+}

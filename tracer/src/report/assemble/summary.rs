@@ -1,0 +1,41 @@
+//! What all pauses add up to.
+
+use super::pauses::{by_kind, bystanders};
+use crate::{report::model::Summary, session::Outcome};
+
+/// Sums come from the pauses' records; when records were lost, those sums that the kernel side keeps for the whole
+/// process replace them.
+pub(super) fn summary(outcome: &mut Outcome) -> Summary {
+    let collected = &mut outcome.collected;
+    let records_lost = outcome.totals.completed.saturating_sub(collected.complete());
+    let kinds = by_kind(&collected.by_kind);
+    let faults: u64 = kinds.values().map(|kind| kind.count).sum();
+    let (paused_ns, in_faults_ns, faults) = if records_lost > 0 {
+        (outcome.totals.paused_ns, outcome.totals.in_faults_ns, outcome.totals.faults)
+    } else {
+        (collected.paused_ns, collected.in_faults_ns, faults)
+    };
+    Summary {
+        pauses: outcome.totals.completed.max(collected.complete()),
+        collections: collected.collections,
+        other_stops: collected.other_stops,
+        by_reason: collected.by_reason.clone(),
+        by_state: collected.by_state.clone(),
+        records_lost,
+        median_ns: collected.durations.quantile(0.5),
+        p90_ns: collected.durations.quantile(0.9),
+        p99_ns: collected.durations.quantile(0.99),
+        worst_ns: collected.worst_ns,
+        quantiles_exact: collected.durations.is_exact(),
+        paused_ns,
+        in_faults_ns,
+        explained_by_faults_ns: collected.explained_ns.max(in_faults_ns),
+        faults,
+        major: collected.major,
+        minor: collected.minor,
+        by_kind: kinds,
+        reclaim_ns: collected.reclaim_ns,
+        stopping_ns: collected.stopping_ns,
+        bystanders: bystanders(&collected.others_by_kind, collected.others_major, collected.others_minor),
+    }
+}

@@ -1,0 +1,102 @@
+//! Which function a kind of fault happened under: only when most of the kind's time is there.
+
+use std::collections::BTreeMap;
+
+use crate::report::model::{Kind, Pause};
+
+use super::thresholds::{MOST_PERCENT, at_least};
+
+/// Where most of a kind's time was spent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    /// `under runtime.gcStart`, `in main.touch`.
+    pub(super) words: String,
+    /// The part of the kind's time there.
+    pub(super) ns: u64,
+}
+
+/// The collector's function that most of the kind's time passed under, else the function that faulted.
+///
+/// The share is of the kind's whole time in the pause, not of the faults that kept their details: with many of
+/// them dropped nothing is named.
+pub(super) fn place(pause: &Pause, kind: Kind) -> Option<Place> {
+    let whole_ns = pause.by_kind.get(&kind)?.ns;
+    let mut under: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut inside: BTreeMap<&str, u64> = BTreeMap::new();
+    for stack in &pause.stacks {
+        let ns = stack.by_kind.get(&kind).map_or(0, |total| total.ns);
+        // Outermost: the last frame that is the collector's.
+        let collector = stack.frames.iter().rev().find_map(|frame| collector(frame));
+        if let Some(name) = collector {
+            let sum = under.entry(name).or_default();
+            *sum = sum.saturating_add(ns);
+        }
+        if let Some(name) = stack.frames.first().filter(|frame| !frame.starts_with('[')) {
+            let sum = inside.entry(name).or_default();
+            *sum = sum.saturating_add(ns);
+        }
+    }
+    let most = |sums: BTreeMap<&str, u64>, word: &str| {
+        let (name, ns) = sums.into_iter().max_by_key(|&(_, ns)| ns)?;
+        at_least(ns, MOST_PERCENT, whole_ns).then(|| Place { words: format!("{word} {name}"), ns })
+    };
+    most(under, "under").or_else(|| most(inside, "in"))
+}
+
+/// The name when the function is the Go collector's, without the suffixes of its closures: a pause's work runs in
+/// closures on the system stack, `runtime.gcStart.func2`.
+fn collector(frame: &str) -> Option<&str> {
+    let rest = frame.strip_prefix("runtime.")?;
+    let is_collector = rest == "GC"
+        || rest.strip_prefix("gc").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()));
+    is_collector.then(|| frame.split_once(".func").map_or(frame, |(name, _)| name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::fixtures;
+    use crate::report::model::{KindTotal, Stack};
+
+    fn stack(frames: &[&str], ns: u64) -> Stack {
+        Stack {
+            frames: frames.iter().map(|&frame| frame.to_owned()).collect(),
+            faults: 1,
+            ns,
+            by_kind: [(Kind::SwapIn, KindTotal { count: 1, ns, inferred: 0 })].into(),
+        }
+    }
+
+    fn place_of(stacks: Vec<Stack>) -> Option<String> {
+        let mut pause = fixtures::story().pauses.swap_remove(0);
+        pause.by_kind = [(Kind::SwapIn, KindTotal { count: 2, ns: 100, inferred: 0 })].into();
+        pause.stacks = stacks;
+        place(&pause, Kind::SwapIn).map(|place| place.words)
+    }
+
+    #[test]
+    fn names_the_outermost_function_of_the_collector() {
+        let frames = ["runtime.markBits", "runtime.gcSweep", "runtime.gcStart.func2", "runtime.mallocgc"];
+        assert_eq!(place_of(vec![stack(&frames, 60)]).as_deref(), Some("under runtime.gcStart"));
+        let two = vec![stack(&["a", "runtime.gcStart"], 30), stack(&["b", "runtime.gcStart.func1"], 30)];
+        assert_eq!(place_of(two).as_deref(), Some("under runtime.gcStart"));
+        assert_eq!(
+            place_of(vec![stack(&["x", "runtime.GC", "main.main"], 50)]).as_deref(),
+            Some("under runtime.GC")
+        );
+    }
+
+    #[test]
+    fn else_the_function_that_faulted() {
+        assert_eq!(place_of(vec![stack(&["main.touch", "main.main"], 60)]).as_deref(), Some("in main.touch"));
+        assert_eq!(place_of(vec![stack(&["runtime.gcenable"], 60)]).as_deref(), Some("in runtime.gcenable"));
+    }
+
+    #[test]
+    fn names_nothing_when_most_of_the_time_is_elsewhere_or_unknown() {
+        assert_eq!(place_of(vec![stack(&["main.touch"], 49)]), None);
+        assert_eq!(place_of(vec![stack(&["[stack lost]"], 100)]), None);
+        assert_eq!(place_of(vec![stack(&[], 100)]), None);
+        assert_eq!(place_of(Vec::new()), None);
+    }
+}

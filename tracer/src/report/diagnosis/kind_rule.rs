@@ -1,0 +1,105 @@
+//! The rule that a kind of fault makes the worst pause, or all pauses together, long.
+
+use crate::report::model::{ByKind, Diagnosis, Kind, KindTotal};
+use crate::report::units;
+
+use super::basis::{Basis, Scope};
+use super::code_path;
+use super::remedy::{self, Remedy};
+use super::rules::Finding;
+
+/// One kind's words.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct KindRule {
+    pub(super) kind: Kind,
+    /// The rule's stable name.
+    pub(super) name: &'static str,
+    /// What follows `was spent`, before and after the count: `reading`, `back from swap`.
+    pub(super) before: &'static str,
+    /// What is counted, for one and for more.
+    pub(super) noun: (&'static str, &'static str),
+    pub(super) after: &'static str,
+    pub(super) remedies: &'static [Remedy],
+}
+
+pub(super) fn finding(rule: &KindRule, basis: &Basis<'_>) -> Option<Finding> {
+    let total_in = |kinds: &ByKind| kinds.get(&rule.kind).copied().unwrap_or_default();
+    let in_worst = total_in(&basis.worst.by_kind);
+    let in_all = total_in(&basis.report.summary.by_kind);
+    let scope = basis.scope(in_worst.ns, in_all.ns)?;
+    let judged = match scope {
+        Scope::Worst => in_worst,
+        Scope::Total => in_all,
+    };
+    let place = match scope {
+        Scope::Worst => code_path::place(basis.worst, rule.kind),
+        // Code paths are kept per pause: there is none for all of them together.
+        Scope::Total => None,
+    };
+
+    let mut what =
+        format!("was spent {} {}", rule.before, units::counted(judged.count, rule.noun.0, rule.noun.1));
+    if !rule.after.is_empty() {
+        what.push_str(&format!(" {}", rule.after));
+    }
+    if let Some(place) = &place {
+        what.push_str(&format!(", mostly {}", place.words));
+    }
+    if mostly_inferred(judged) {
+        what.push_str(" (the kind is inferred, not seen)");
+    }
+
+    let mut evidence = vec![basis.worst_in_words(), in_words(rule.kind, "in it", in_worst)];
+    if in_worst.inferred > 0 {
+        evidence.push(format!(
+            "the kind of {} of them is inferred from the mapping and the major flag",
+            units::count(in_worst.inferred)
+        ));
+    }
+    if let Some(place) = &place {
+        evidence.push(format!("{} of that time {}", units::share(place.ns, in_worst.ns), place.words));
+    }
+    if let Some(longest) = basis.worst.longest_fault.as_ref().filter(|longest| longest.kind == rule.kind) {
+        let mapping = longest.mapping.as_deref().unwrap_or("an unknown mapping");
+        evidence.push(format!(
+            "the longest single fault took {}, at {} in {mapping}",
+            units::duration(longest.ns),
+            longest.address
+        ));
+    }
+    evidence.push(format!(
+        "{}, {} of all paused time",
+        in_words(rule.kind, "in all completed pauses", in_all),
+        units::share(in_all.ns, basis.report.summary.paused_ns)
+    ));
+    evidence.extend(basis.reservations());
+
+    Some(Finding {
+        scope,
+        ns: judged.ns,
+        diagnosis: Diagnosis {
+            rule: rule.name.to_owned(),
+            finding: basis.sentence(scope, in_worst.ns, in_all.ns, &what),
+            evidence,
+            remedies: remedy::applying(rule.remedies, basis.report),
+        },
+    })
+}
+
+fn mostly_inferred(total: KindTotal) -> bool {
+    total.inferred > total.count / 2
+}
+
+/// `in it 228 faults of kind swap_in took 39.0 ms, 171 µs each`.
+fn in_words(kind: Kind, place: &str, total: KindTotal) -> String {
+    let faults = units::counted(total.count, "fault", "faults");
+    match total.ns.checked_div(total.count) {
+        None => format!("{place} no fault of kind {}", kind.word()),
+        Some(each_ns) => format!(
+            "{place} {faults} of kind {} took {}, {} each on average",
+            kind.word(),
+            units::duration(total.ns),
+            units::duration(each_ns)
+        ),
+    }
+}

@@ -1,0 +1,11 @@
+//! Reports: the same data as text or JSON.
+
+pub mod assemble;
+pub mod diagnosis;
+#[cfg(test)]
+pub(crate) mod fixtures;
+pub mod json;
+pub mod live;
+pub mod model;
+pub mod text;
+pub mod units;

@@ -1,0 +1,23 @@
+//! The order of the page: what the reader asks first comes first.
+
+use crate::report::model::Report;
+
+use super::page::Page;
+use super::style::Style;
+use super::{breakdown, findings, headline, nothing, partial, plan, reconcile, worst};
+
+/// The report as text. Every line fits the style's width, whatever the names and numbers are; without colour
+/// the text holds no control byte but line ends.
+#[must_use]
+pub fn render(report: &Report, style: &Style) -> String {
+    let mut page = Page::new(style);
+    headline::write(&mut page, report);
+    nothing::write(&mut page, report);
+    partial::write(&mut page, report);
+    worst::write(&mut page, report);
+    breakdown::write(&mut page, report);
+    findings::write(&mut page, report);
+    plan::write(&mut page, report);
+    reconcile::write(&mut page, report);
+    page.into_string()
+}

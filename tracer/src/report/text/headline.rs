@@ -1,0 +1,133 @@
+//! The headline: what was traced, how many pauses there were, how long, and how much of them faults explain.
+
+use crate::report::model::{Report, Summary};
+use crate::report::units;
+
+use super::clean::shorten;
+use super::page::{Page, Tone};
+use super::words;
+
+/// How many reasons are listed unless everything is wanted.
+const MOST_REASONS: usize = 6;
+
+pub(super) fn write(page: &mut Page, report: &Report) {
+    target(page, report);
+    let summary = &report.summary;
+    if summary.pauses > 0 {
+        page.gap();
+        pauses(page, summary);
+        lengths(page, summary);
+        page.labelled("Paused", &paused(summary));
+        page.labelled("Faults", &faults(summary));
+    }
+    if !report.trace.complete {
+        page.labelled_in(
+            Tone::Warning,
+            "INCOMPLETE",
+            "not everything was seen: what is missing stands at the end",
+        );
+    }
+}
+
+fn target(page: &mut Page, report: &Report) {
+    let target = &report.target;
+    let runtime = match (target.runtime.name.as_str(), target.runtime.version.as_str()) {
+        ("", _) => "runtime unknown".to_owned(),
+        (name, "") => shorten(name, 30),
+        (name, version) => format!("{} {}", shorten(name, 30), shorten(version, 30)),
+    };
+    let tool = format!("{} {}", shorten(&report.tool.name, 30), shorten(&report.tool.version, 30));
+    let exe = shorten(&target.exe, page.width() - 20);
+    page.line(Tone::Strong, 0, 2, &format!("{tool}: pid {}, {exe}, {runtime}", target.pid));
+    let mut traced = format!(
+        "traced for {} {}",
+        units::duration(report.trace.duration_ns),
+        words::ended(report.trace.ended)
+    );
+    if let Some(exit) = &report.trace.exit {
+        traced.push_str(&format!(" ({})", shorten(exit, words::NAME_LENGTH)));
+    }
+    page.line(Tone::Plain, 0, 2, &traced);
+}
+
+fn pauses(page: &mut Page, summary: &Summary) {
+    let mut parts = Vec::new();
+    if summary.collections > 0 {
+        parts.push(units::counted(summary.collections, "collection", "collections"));
+    }
+    if summary.other_stops > 0 {
+        let other = if summary.collections > 0 { "other stop" } else { "stop that was no collection" };
+        let others = if summary.collections > 0 { "other stops" } else { "stops that were no collections" };
+        parts.push(units::counted(summary.other_stops, other, others));
+    }
+    let unknown = summary.pauses.saturating_sub(summary.collections.saturating_add(summary.other_stops));
+    if unknown > 0 {
+        parts.push(format!("{} of unknown reason", units::count(unknown)));
+    }
+    let text = match parts.as_slice() {
+        [all] => all.clone(),
+        parts => format!("{}: {}", units::count(summary.pauses), parts.join(", ")),
+    };
+    page.labelled("Pauses", &text);
+
+    let mut reasons: Vec<(&String, u64)> = summary.by_reason.iter().map(|(name, &n)| (name, n)).collect();
+    reasons.sort_by_key(|&(_, n)| std::cmp::Reverse(n));
+    let reasons: Vec<String> = reasons
+        .into_iter()
+        .map(|(name, n)| format!("{} {}", units::count(n), words::reason_word(name)))
+        .collect();
+    if !reasons.is_empty() {
+        page.labelled("Reasons", &words::list(&reasons, page.at_most(MOST_REASONS)));
+    }
+}
+
+fn lengths(page: &mut Page, summary: &Summary) {
+    let named = |name: &str, ns: Option<u64>| format!("{name} {}", units::duration_or_unknown(ns));
+    let mut text = [
+        named("median", summary.median_ns),
+        named("p90", summary.p90_ns),
+        named("p99", summary.p99_ns),
+        named("worst", summary.worst_ns),
+    ]
+    .join(", ");
+    if let (Some(worst), Some(median)) = (summary.worst_ns, summary.median_ns)
+        && median > 0
+    {
+        text.push_str(&format!(" ({} the median)", units::times(worst, median)));
+    }
+    if !summary.quantiles_exact {
+        text.push_str("; quantiles within 0.1 %");
+    }
+    if summary.records_lost > 0 {
+        let lost = units::counted(summary.records_lost, "pause", "pauses");
+        text.push_str(&format!("; without {lost} whose record was lost"));
+    }
+    page.labelled("Length", &text);
+}
+
+fn paused(summary: &Summary) -> String {
+    let stopping = match summary.stopping_ns {
+        Some(ns) => format!("{} of it stopping", units::duration(ns)),
+        None => "how much of it stopping is unknown".to_owned(),
+    };
+    format!(
+        "{} in all, {stopping}; faults explain {} of it ({})",
+        units::duration(summary.paused_ns),
+        units::duration(summary.explained_by_faults_ns),
+        units::share(summary.explained_by_faults_ns, summary.paused_ns),
+    )
+}
+
+fn faults(summary: &Summary) -> String {
+    let mut text = format!(
+        "{} on the threads that ran the pauses ({} major, {} minor), {} in them",
+        units::count(summary.faults),
+        units::count(summary.major),
+        units::count(summary.minor),
+        units::duration(summary.in_faults_ns),
+    );
+    if !summary.by_kind.is_empty() {
+        text.push_str(&format!(": {}", words::kind_counts(&summary.by_kind)));
+    }
+    text
+}

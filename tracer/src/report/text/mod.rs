@@ -1,0 +1,24 @@
+//! The report for a person at a terminal: [`render`] and its [`Style`], and one file per part of the page.
+
+mod breakdown;
+mod clean;
+mod document;
+mod findings;
+mod headline;
+mod nothing;
+mod page;
+mod partial;
+mod plan;
+mod reconcile;
+mod stack;
+mod stopping;
+mod style;
+mod table;
+#[cfg(test)]
+mod tests;
+mod words;
+mod worst;
+mod wrap;
+
+pub use document::render;
+pub use style::Style;

@@ -1,0 +1,81 @@
+//! Words that several parts of the page share: kinds, states, threads.
+
+use crate::report::model::{ByKind, Ended, Kind, KindTotal, Pause, State};
+use crate::report::units;
+
+use super::clean::shorten;
+
+/// Names are shown up to this length, reasons and thread names as well as paths.
+pub(super) const NAME_LENGTH: usize = 60;
+
+/// Stands before a kind that was inferred.
+pub(super) const INFERRED: &str = "~";
+
+/// What [`INFERRED`] means, for footnotes.
+pub(super) const INFERRED_NOTE: &str =
+    "kind inferred from the mapping and the major flag, not seen in the kernel";
+
+/// A state and what it means, for a count of pauses.
+pub(super) fn state(state: State) -> &'static str {
+    match state {
+        State::Complete => "complete",
+        State::OpenAtAttach => "open at attach (had begun before the trace)",
+        State::CutOff => "cut off (the trace ended first)",
+        State::TargetExited => "target exited (before the pause was over)",
+        State::EndMissed => "end missed (the next pause began first)",
+    }
+}
+
+/// Why the trace ended.
+pub(super) fn ended(ended: Ended) -> &'static str {
+    match ended {
+        Ended::Duration => "until the asked-for time was over",
+        Ended::Interrupted => "until it was interrupted",
+        Ended::TargetExited => "until the target ended",
+    }
+}
+
+/// Kinds by time, longest first; equal times by count, then in the order of the design.
+pub(super) fn by_time(kinds: &ByKind) -> Vec<(Kind, KindTotal)> {
+    let mut kinds: Vec<_> = kinds.iter().map(|(&kind, &total)| (kind, total)).collect();
+    kinds.sort_by_key(|(_, total)| std::cmp::Reverse((total.ns, total.count)));
+    kinds
+}
+
+/// The kind's word, marked when any of these faults has it by inference.
+pub(super) fn kind_word(kind: Kind, total: KindTotal) -> String {
+    format!("{}{}", if total.inferred > 0 { INFERRED } else { "" }, kind.word())
+}
+
+/// `220 swap_in, 8 first_touch`, by time.
+pub(super) fn kind_counts(kinds: &ByKind) -> String {
+    let words: Vec<String> = by_time(kinds)
+        .into_iter()
+        .map(|(kind, total)| format!("{} {}", units::count(total.count), kind_word(kind, total)))
+        .collect();
+    words.join(", ")
+}
+
+/// A pause's reason, which the runtime may not have given.
+pub(super) fn reason(pause: &Pause) -> String {
+    reason_word(&pause.reason)
+}
+
+/// A reason as a name.
+pub(super) fn reason_word(reason: &str) -> String {
+    if reason.is_empty() { "unknown reason".to_owned() } else { shorten(reason, NAME_LENGTH) }
+}
+
+/// A moment of the trace, or `unknown`.
+pub(super) fn moment(ns: Option<i64>) -> String {
+    ns.map_or_else(|| "unknown".to_owned(), |ns| format!("{} s", units::seconds(ns)))
+}
+
+/// Entries joined with commas, the first `most` of them; the others are counted.
+pub(super) fn list(entries: &[String], most: usize) -> String {
+    let mut text = entries.iter().take(most).cloned().collect::<Vec<_>>().join(", ");
+    if entries.len() > most {
+        text.push_str(&format!(", … {} more", entries.len() - most));
+    }
+    text
+}

@@ -1,0 +1,88 @@
+//! Empties the ring buffers into the collector.
+
+use aya::{
+    Ebpf,
+    maps::{MapData, MapError, RingBuf},
+};
+use tracer_common::{
+    fault::FaultRecord,
+    pause::WindowRecord,
+    stack::{StackRecord, TAG_FAULT, TAG_STACK},
+};
+
+use crate::{
+    pause::{Closed, Collector, StampDifferences, State},
+    runtime::{Recognised, Registers},
+};
+
+/// The reader's ends of both rings.
+pub(super) struct Rings {
+    details: RingBuf<MapData>,
+    pauses: RingBuf<MapData>,
+    waiting: Vec<WindowRecord>,
+}
+
+impl Rings {
+    /// Takes the rings out of the loaded object.
+    ///
+    /// # Errors
+    /// When they can't be mapped.
+    pub(super) fn take(ebpf: &mut Ebpf) -> Result<Self, MapError> {
+        let mut ring = |name: &str| match ebpf.take_map(name) {
+            Some(map) => RingBuf::try_from(map),
+            None => Err(MapError::InvalidName { name: name.to_owned() }),
+        };
+        Ok(Self { details: ring("DETAILS")?, pauses: ring("PAUSES")?, waiting: Vec::new() })
+    }
+
+    /// Reads everything that is there.
+    ///
+    /// A window's details are sent before its record. So the records are taken first and the details after them:
+    /// then every record that was taken has all of its details.
+    pub(super) fn drain(
+        &mut self,
+        collector: &mut Collector,
+        recognised: &Recognised,
+        stamps: &mut StampDifferences,
+    ) {
+        while let Some(bytes) = self.pauses.next() {
+            if let Ok(record) = bytemuck::try_pod_read_unaligned::<WindowRecord>(&bytes) {
+                self.waiting.push(record);
+            }
+        }
+        while let Some(bytes) = self.details.next() {
+            take_detail(&bytes, collector);
+        }
+        for record in self.waiting.drain(..) {
+            let state = State::of_record(&record);
+            collector.window(closed(record, state, recognised));
+            stamps.add(&record, recognised.stamps(Registers(record.at_restarting)));
+        }
+    }
+}
+
+/// A record with its reason.
+pub(super) fn closed(record: WindowRecord, state: State, recognised: &Recognised) -> Closed {
+    let requested = (record.requested_ns != 0).then_some(Registers(record.at_requested));
+    let restarting = (record.restarting_ns != 0).then_some(Registers(record.at_restarting));
+    Closed { record, state, reason: recognised.reason(requested, restarting) }
+}
+
+fn take_detail(bytes: &[u8], collector: &mut Collector) {
+    let Some(Ok(tag)) = bytes.get(..4).map(bytemuck::try_pod_read_unaligned::<u32>) else { return };
+    match tag {
+        TAG_FAULT => {
+            if let Ok(record) = bytemuck::try_pod_read_unaligned::<FaultRecord>(bytes) {
+                collector.fault(&record);
+            }
+        }
+        TAG_STACK => {
+            // Sent no longer than its frames; the rest of the record is zero.
+            let mut record: StackRecord = bytemuck::Zeroable::zeroed();
+            let length = bytes.len().min(size_of::<StackRecord>());
+            bytemuck::bytes_of_mut(&mut record)[..length].copy_from_slice(&bytes[..length]);
+            collector.stack(&record);
+        }
+        _ => {}
+    }
+}

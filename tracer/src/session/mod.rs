@@ -1,0 +1,14 @@
+//! The running trace: gate, ring buffers, clocks, the target's lifetime, and the kernel side's tables at the end.
+
+mod clock;
+mod drain;
+mod leftovers;
+mod options;
+mod outcome;
+mod stop;
+mod trace;
+
+pub use clock::{monotonic_ns, unix_ms};
+pub use options::{Observer, Options, Progress, Silent};
+pub use outcome::{CounterReadings, Ended, Outcome, ProgramCost};
+pub use trace::{SessionError, Subject, trace};

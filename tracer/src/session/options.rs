@@ -1,0 +1,51 @@
+//! What a trace is asked to do, and who watches it.
+
+use std::time::Duration;
+
+use crate::{pause::Keep, probe::Sizes};
+
+/// What a trace is asked to do.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// How long; `None`: until it is interrupted or the target ends.
+    pub duration: Option<Duration>,
+    /// Which pauses are kept in full.
+    pub keep: Keep,
+    /// Sizes of the kernel side's tables.
+    pub sizes: Sizes,
+    /// Measure the CPU time of the kernel-side programs. It costs every BPF program on the host a little, so it is
+    /// not done unless asked for.
+    pub measure_programs: bool,
+}
+
+/// The state of a running trace.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Complete pauses so far.
+    pub pauses: u64,
+    /// The longest, in ns.
+    pub worst_ns: Option<u64>,
+    /// Sum of lengths, in ns.
+    pub paused_ns: u64,
+    /// Of it explained by faults, in ns.
+    pub explained_ns: u64,
+    /// Records dropped so far.
+    pub dropped: u64,
+}
+
+/// Watches a trace.
+pub trait Observer {
+    /// Probes are in place, the gate is open.
+    fn attached(&mut self, threads: usize);
+    /// Called a few times a second.
+    fn progress(&mut self, progress: &Progress);
+}
+
+/// Watches nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct Silent;
+
+impl Observer for Silent {
+    fn attached(&mut self, _threads: usize) {}
+    fn progress(&mut self, _progress: &Progress) {}
+}

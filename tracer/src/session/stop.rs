@@ -1,0 +1,74 @@
+//! What ends a trace: time, an interrupt, the target's end.
+
+use std::{
+    future::pending,
+    io,
+    os::fd::{AsFd as _, OwnedFd},
+    time::Duration,
+};
+
+use tokio::{
+    io::{Interest, unix::AsyncFd},
+    signal::unix::{Signal, SignalKind, signal},
+    time::{Instant, sleep_until},
+};
+
+use super::outcome::Ended;
+use crate::target::Target;
+
+/// Waits for any of them.
+pub(super) struct Stop {
+    interrupt: Signal,
+    terminate: Signal,
+    target: AsyncFd<OwnedFd>,
+    deadline: Option<Instant>,
+}
+
+impl Stop {
+    /// Begins to listen. From here on Ctrl-C no longer ends the program by itself.
+    ///
+    /// # Errors
+    /// When signals or the target's descriptor can't be waited for.
+    pub(super) fn new(target: &Target) -> io::Result<Self> {
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+            target: watch(target.as_fd().try_clone_to_owned()?)?,
+            deadline: None,
+        })
+    }
+
+    /// Sets the time to stop at, from now.
+    pub(super) fn after(&mut self, duration: Option<Duration>) {
+        self.deadline = duration.and_then(|duration| Instant::now().checked_add(duration));
+    }
+
+    /// The next reason to stop. May be dropped and called again.
+    pub(super) async fn wait(&mut self) -> Ended {
+        let deadline = self.deadline;
+        let time = async {
+            match deadline {
+                Some(deadline) => sleep_until(deadline).await,
+                None => pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            _ = self.interrupt.recv() => Ended::Interrupted,
+            _ = self.terminate.recv() => Ended::Interrupted,
+            _ = self.target.readable() => Ended::TargetExited,
+            () = time => Ended::Duration,
+        }
+    }
+}
+
+fn watch(descriptor: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
+    // SAFETY: the descriptor is owned by what is returned, so it stays open as long as it is registered.
+    Ok(unsafe { AsyncFd::register_with_interest(descriptor, Interest::READABLE) }?)
+}
+
+/// After the first Ctrl-C the second one ends the program at once, whatever it is doing.
+pub(super) fn let_the_next_interrupt_kill() {
+    // SAFETY: restores the default action; no handler of ours runs any more after this.
+    unsafe { libc::signal(libc::SIGINT, libc::SIG_DFL) };
+}

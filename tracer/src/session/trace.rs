@@ -1,0 +1,260 @@
+//! One trace from the first probe to the last record.
+
+use std::{
+    io,
+    time::{Duration, Instant},
+};
+
+use aya::{maps::MapError, sys::Stats};
+use thiserror::Error;
+use tracer_common::{loss::Loss, pause::state};
+
+use super::{
+    clock::{monotonic_ns, unix_ms},
+    drain::{Rings, closed},
+    leftovers,
+    options::{Observer, Options, Progress},
+    outcome::{CounterReadings, Ended, Outcome, ProgramCost},
+    stop::{Stop, let_the_next_interrupt_kill},
+};
+use crate::{
+    elf::Image,
+    memory::AddressSpace,
+    pause::{Collector, StampDifferences, State, Surroundings},
+    probe::{
+        AttachError, Attached, LoadError, Plan, PlanError, Tracefs, TracefsError, VerifyError, attach, gather, load,
+        plan, verify_sites,
+    },
+    runtime::Recognised,
+    symbols::Modules,
+    target::{Target, read_counters},
+};
+
+/// The rings are emptied this often; nobody is woken in between.
+const DRAIN_INTERVAL: Duration = Duration::from_millis(20);
+/// The observer is told this often.
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
+/// After the gate has closed, programs that were past it get this long to finish.
+const SETTLE: Duration = Duration::from_millis(2);
+
+/// What is traced.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    /// The process.
+    pub target: &'a Target,
+    /// Its executable.
+    pub image: &'a Image,
+    /// The runtime in it.
+    pub recognised: &'a Recognised,
+}
+
+/// The trace could not start.
+#[derive(Debug, Error)]
+pub enum SessionError {
+    /// No tracefs.
+    #[error(transparent)]
+    Tracefs(#[from] TracefsError),
+    /// Something indispensable is missing.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// The code in memory is not the file's.
+    #[error(transparent)]
+    Verify(#[from] VerifyError),
+    /// The kernel refused the programs.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// The kernel refused a probe.
+    #[error(transparent)]
+    Attach(#[from] AttachError),
+    /// A table of the kernel side could not be used.
+    #[error("a table of the kernel side can't be used: {0}; `pauselens check` tests each need by itself")]
+    Map(#[from] MapError),
+    /// Signals or timers.
+    #[error("waiting for signals failed: {0}")]
+    Wait(io::Error),
+    /// The target ended before the probes were in place.
+    #[error("process {0} ended while the probes were being put in place; nothing was recorded")]
+    EndedEarly(u32),
+}
+
+/// Traces the subject until something ends the trace. Probes are gone when this returns.
+///
+/// # Errors
+/// Only before anything was recorded: see [`SessionError`].
+pub async fn trace(
+    subject: Subject<'_>,
+    options: &Options,
+    started: Instant,
+    observer: &mut dyn Observer,
+) -> Result<Outcome, SessionError> {
+    let pid = subject.target.pid();
+    let facts = gather(&Tracefs::open()?);
+    let plan = plan(&facts, &subject.recognised.sites)?;
+    let space = AddressSpace::of(pid);
+    verify_sites(subject.target, subject.image, &subject.recognised.sites, space.mappings())?;
+    let mut stop = Stop::new(subject.target).map_err(SessionError::Wait)?;
+    let loaded = load(&plan, options.sizes, &facts.kernel_release)?;
+    let mut attached = match attach(loaded, &plan, pid, subject.image.file()) {
+        Ok(attached) => attached,
+        Err(_) if !subject.target.is_alive() => return Err(SessionError::EndedEarly(pid)),
+        Err(error) => return Err(error.into()),
+    };
+    let mut running = Running::start(subject, &plan, options, &mut attached, space)?;
+    running.attach_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
+    observer.attached(attached.threads);
+
+    stop.after(options.duration);
+    let ended = running.run(&mut attached, &mut stop, observer).await;
+    running.finish(attached, plan, ended)
+}
+
+/// A trace whose gate is open.
+struct Running<'a> {
+    subject: Subject<'a>,
+    rings: Rings,
+    collector: Collector,
+    modules: Modules,
+    generation: u64,
+    stamps: StampDifferences,
+    counters: CounterReadings,
+    opened_ns: u64,
+    opened_unix_ms: u64,
+    attach_ns: u64,
+    program_stats: Option<std::os::fd::OwnedFd>,
+}
+
+impl<'a> Running<'a> {
+    fn start(
+        subject: Subject<'a>,
+        plan: &Plan,
+        options: &Options,
+        attached: &mut Attached,
+        space: AddressSpace,
+    ) -> Result<Self, SessionError> {
+        let pid = subject.target.pid();
+        let surroundings = Surroundings { numa_balancing: plan.numa_balancing, userfaultfd: false };
+        let mut modules = Modules::new(pid);
+        modules.observe(space.mappings());
+        let rings = Rings::take(&mut attached.ebpf)?;
+        let program_stats =
+            if options.measure_programs { aya::sys::enable_stats(Stats::RunTime).ok() } else { None };
+        let mut counters = CounterReadings { before_open: read_counters(pid), ..CounterReadings::default() };
+        leftovers::open_gate(&mut attached.ebpf, pid)?;
+        let (opened_ns, opened_unix_ms) = (monotonic_ns(), unix_ms());
+        counters.after_open = read_counters(pid);
+        Ok(Self {
+            subject,
+            rings,
+            generation: space.generation(),
+            collector: Collector::new(options.keep, surroundings, space),
+            modules,
+            stamps: StampDifferences::default(),
+            counters,
+            opened_ns,
+            opened_unix_ms,
+            attach_ns: 0,
+            program_stats,
+        })
+    }
+
+    async fn run(&mut self, attached: &mut Attached, stop: &mut Stop, observer: &mut dyn Observer) -> Ended {
+        let mut drain = tokio::time::interval(DRAIN_INTERVAL);
+        drain.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
+        let mut told = Instant::now();
+        loop {
+            tokio::select! {
+                ended = stop.wait() => return ended,
+                _ = drain.tick() => {
+                    self.drain();
+                    if told.elapsed() >= PROGRESS_INTERVAL {
+                        told = Instant::now();
+                        observer.progress(&self.progress(attached));
+                    }
+                }
+            }
+        }
+    }
+
+    fn drain(&mut self) {
+        self.rings.drain(&mut self.collector, self.subject.recognised, &mut self.stamps);
+        let space = self.collector.space_mut();
+        if space.generation() != self.generation {
+            self.generation = space.generation();
+            self.modules.observe(space.mappings());
+        }
+    }
+
+    fn progress(&self, attached: &Attached) -> Progress {
+        let so_far = self.collector.so_far();
+        Progress {
+            pauses: so_far.complete(),
+            worst_ns: so_far.worst_ns,
+            paused_ns: so_far.paused_ns,
+            explained_ns: so_far.explained_ns,
+            dropped: leftovers::losses(&attached.ebpf).map_or(0, |losses| losses.dropped()),
+        }
+    }
+
+    fn finish(mut self, mut attached: Attached, plan: Plan, ended: Ended) -> Result<Outcome, SessionError> {
+        if ended == Ended::Interrupted {
+            let_the_next_interrupt_kill();
+        }
+        let pid = self.subject.target.pid();
+        self.counters.before_close = read_counters(pid);
+        leftovers::close_gate(&mut attached.ebpf, pid)?;
+        let closed_ns = monotonic_ns();
+        self.counters.after_close = read_counters(pid);
+        std::thread::sleep(SETTLE);
+        self.drain();
+        let window = leftovers::window(&attached.ebpf, pid)?;
+        if window.state != state::CLOSED {
+            let state = if ended == Ended::TargetExited { State::TargetExited } else { State::CutOff };
+            self.collector.window(closed(window, state, self.subject.recognised));
+        }
+        let totals = leftovers::totals(&attached.ebpf, pid)?;
+        let threads = leftovers::threads(&attached.ebpf)?;
+        let losses = leftovers::losses(&attached.ebpf)?;
+        let programs = self.program_stats.as_ref().map(|_| program_cost(&attached));
+        drop(attached);
+        let mut notes = self.subject.recognised.notes.clone();
+        if losses.of(Loss::FaultBeginMissing) > 0 {
+            notes.push(format!(
+                "{} faults were in progress when the trace began; they are counted but have no length",
+                losses.of(Loss::FaultBeginMissing)
+            ));
+        }
+        let surroundings = self.collector.surroundings();
+        let (collected, space) = self.collector.finish();
+        Ok(Outcome {
+            plan,
+            collected,
+            space,
+            modules: self.modules,
+            totals,
+            threads,
+            losses,
+            counters: self.counters,
+            stamps: self.stamps,
+            surroundings,
+            opened_ns: self.opened_ns,
+            opened_unix_ms: self.opened_unix_ms,
+            closed_ns,
+            ended,
+            attach_ns: self.attach_ns,
+            programs,
+            notes,
+        })
+    }
+}
+
+/// What the kernel-side programs have cost since their statistics were switched on.
+fn program_cost(attached: &Attached) -> ProgramCost {
+    let mut cost = ProgramCost::default();
+    for (_, program) in attached.ebpf.programs() {
+        if let Ok(info) = program.info() {
+            cost.run_ns += u64::try_from(info.run_time().as_nanos()).unwrap_or(u64::MAX);
+            cost.runs += info.run_count();
+        }
+    }
+    cost
+}

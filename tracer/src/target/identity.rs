@@ -1,0 +1,203 @@
+//! Which process it is: its id together with its start time, since ids are used again.
+
+use std::{
+    fs::{self, File},
+    io,
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
+    path::PathBuf,
+};
+
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use thiserror::Error;
+
+use super::stat::parse_stat;
+
+/// A living process.
+#[derive(Debug)]
+pub struct Target {
+    pid: u32,
+    start_ticks: u64,
+    pidfd: OwnedFd,
+    exe: PathBuf,
+}
+
+/// Why a process can't be a target.
+#[derive(Debug, Error)]
+pub enum TargetError {
+    /// No process has the id.
+    #[error("there is no process {pid}; `pgrep -a NAME` or `ps -e` shows the ones that run")]
+    Gone {
+        /// The id.
+        pid: u32,
+    },
+    /// The process ended, and its parent has not yet collected it.
+    #[error("process {pid} has already ended (it is a zombie); `ps -e` shows the ones that run")]
+    Zombie {
+        /// The id.
+        pid: u32,
+    },
+    /// A thread's id was given.
+    #[error("{pid} is a thread of process {process}; use `--pid {process}`")]
+    Thread {
+        /// The id given.
+        pid: u32,
+        /// The process that it belongs to.
+        process: u32,
+    },
+    /// It is a kernel thread.
+    #[error(
+        "process {pid} ({name}) is a kernel thread: it runs no program of its own, so it has no runtime whose \
+         pauses could be traced; give the id of a user process"
+    )]
+    KernelThread {
+        /// The id.
+        pid: u32,
+        /// Its name.
+        name: String,
+    },
+    /// It belongs to somebody else.
+    #[error(
+        "process {pid} belongs to user id {owner} and can't be examined as user id {own}; run pauselens as root: \
+         `sudo pauselens attach --pid {pid}`"
+    )]
+    NotPermitted {
+        /// The id.
+        pid: u32,
+        /// The owner's user id.
+        owner: String,
+        /// Our own user id.
+        own: u32,
+    },
+    /// Something else went wrong.
+    #[error("process {pid} can't be examined: {what}: {source}; `pauselens check --pid {pid}` looks closer")]
+    Unreadable {
+        /// The id.
+        pid: u32,
+        /// What was being read.
+        what: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl Target {
+    /// Looks at the process with this id.
+    ///
+    /// # Errors
+    /// See [`TargetError`].
+    pub fn open(pid: u32) -> Result<Self, TargetError> {
+        let gone = || TargetError::Gone { pid };
+        let raw = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or_else(gone)?;
+        let status = fs::read_to_string(format!("/proc/{pid}/status")).map_err(|_| gone())?;
+        let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+        if let Some(process) = field("Tgid:").and_then(|value| value.parse().ok()).filter(|id| *id != pid) {
+            return Err(TargetError::Thread { pid, process });
+        }
+        let pidfd = pidfd_open(raw, PidfdFlags::empty()).map_err(|errno| {
+            if errno == rustix::io::Errno::SRCH {
+                gone()
+            } else {
+                TargetError::Unreadable { pid, what: "pidfd_open", source: errno.into() }
+            }
+        })?;
+        // The start time is read after the descriptor was opened: if the process that the descriptor stands for
+        // is still alive, then the time is that process's.
+        let line = fs::read_to_string(format!("/proc/{pid}/stat")).map_err(|_| gone())?;
+        let stat = parse_stat(&line).ok_or_else(|| TargetError::Unreadable {
+            pid,
+            what: "/proc/PID/stat",
+            source: io::Error::other("not of the known form"),
+        })?;
+        if matches!(stat.state, 'Z' | 'X') {
+            return Err(TargetError::Zombie { pid });
+        }
+        let exe = match fs::read_link(format!("/proc/{pid}/exe")) {
+            Ok(exe) => exe,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let name = field("Name:").unwrap_or("?").to_owned();
+                return Err(TargetError::KernelThread { pid, name });
+            }
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                let owner = field("Uid:").and_then(|ids| ids.split_ascii_whitespace().next()).unwrap_or("?");
+                let own = rustix::process::geteuid().as_raw();
+                return Err(TargetError::NotPermitted { pid, owner: owner.to_owned(), own });
+            }
+            Err(source) => return Err(TargetError::Unreadable { pid, what: "/proc/PID/exe", source }),
+        };
+        Ok(Self { pid, start_ticks: stat.start_ticks, pidfd, exe })
+    }
+
+    /// The process id in the tracer's pid namespace.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// The executable's path as the kernel shows it: the target's own view, ` (deleted)` behind it when it is.
+    #[must_use]
+    pub fn exe(&self) -> &std::path::Path {
+        &self.exe
+    }
+
+    /// Opens the executable that the process runs, whatever has happened to its path since.
+    ///
+    /// # Errors
+    /// When it can't be opened.
+    pub fn open_executable(&self) -> Result<File, TargetError> {
+        File::open(format!("/proc/{}/exe", self.pid))
+            .map_err(|source| TargetError::Unreadable { pid: self.pid, what: "/proc/PID/exe", source })
+    }
+
+    /// Whether the process still lives, and is still the same one.
+    #[must_use]
+    pub fn is_alive(&self) -> bool {
+        let line = fs::read_to_string(format!("/proc/{}/stat", self.pid)).unwrap_or_default();
+        parse_stat(&line)
+            .is_some_and(|stat| stat.start_ticks == self.start_ticks && !matches!(stat.state, 'Z' | 'X'))
+    }
+}
+
+impl AsFd for Target {
+    /// The process's descriptor, readable once it has ended.
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.pidfd.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn we_are_alive_and_run_our_own_file() {
+        let us = Target::open(std::process::id()).expect("ourselves");
+        assert!(us.is_alive());
+        assert_eq!(us.exe(), std::env::current_exe().expect("our own path"));
+    }
+
+    #[test]
+    fn each_unusable_id_has_its_own_message() {
+        // Larger than any pid_max (2^22).
+        assert!(matches!(Target::open(1 << 23), Err(TargetError::Gone { .. })));
+        assert!(matches!(Target::open(0), Err(TargetError::Gone { .. })));
+        assert!(matches!(Target::open(u32::MAX), Err(TargetError::Gone { .. })));
+        let mut child = std::process::Command::new("true").spawn().expect("a child");
+        // Wait for its end without collecting it.
+        let pidfd = pidfd_open(Pid::from_child(&child), PidfdFlags::empty()).expect("its descriptor");
+        let mut wait = [rustix::event::PollFd::new(&pidfd, rustix::event::PollFlags::IN)];
+        rustix::event::poll(&mut wait, None).expect("poll");
+        assert!(matches!(Target::open(child.id()), Err(TargetError::Zombie { .. })));
+        child.wait().expect("collected");
+        let (send, receive) = std::sync::mpsc::channel();
+        let (done, wait) = std::sync::mpsc::channel::<()>();
+        let thread = std::thread::spawn(move || {
+            send.send(rustix::thread::gettid()).expect("main is there");
+            let _ = wait.recv();
+        });
+        let tid = receive.recv().expect("an id").as_raw_nonzero().get();
+        let error = Target::open(u32::try_from(tid).expect("positive")).expect_err("a thread");
+        assert!(matches!(error, TargetError::Thread { process, .. } if process == std::process::id()));
+        drop(done);
+        thread.join().expect("ended");
+    }
+}

@@ -1,0 +1,19 @@
+//! A process to be traced: who it is, what it executes, what it has mapped, its threads and their counters.
+//!
+//! Everything is read from `/proc` and never changes the process.
+
+mod counters;
+mod held;
+mod identity;
+mod maps;
+mod stat;
+mod threads;
+mod userfaultfd;
+
+pub use counters::{Counters, Reading, read_counters};
+pub use held::{Held, HeldError};
+pub use identity::{Target, TargetError};
+pub use maps::{Backing, Mapping, parse_maps, read_maps};
+pub use stat::{Stat, parse_stat};
+pub use threads::{thread_ids, thread_name};
+pub use userfaultfd::holds_userfaultfd;
