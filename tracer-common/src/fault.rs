@@ -26,8 +26,8 @@ pub enum Kind {
     Signal = 7,
     /// The kernel's own access to user memory on the program's behalf, without I/O.
     Kernel = 8,
-    /// Major, and no counter of this process changed on this thread: somebody else brought the page in while
-    /// the thread waited (a `userfaultfd` handler, another thread's read).
+    /// The thread waited, and no counter of this process changed on this thread: somebody else brought the page in
+    /// (a `userfaultfd` handler, another thread's read).
     Waited = 9,
     /// A read of a missing page after which no counter had changed: the zero page, a NUMA hint, a lost race.
     Unchanged = 10,
@@ -95,6 +95,8 @@ pub mod seen {
     pub const DRIVER: u32 = 1 << 13;
     /// The stack's outermost frames are missing.
     pub const STACK_CUT: u32 = 1 << 14;
+    /// The thread slept inside the fault: it waited for I/O, a lock, or somebody else.
+    pub const SLEPT: u32 = 1 << 15;
 }
 
 /// Decides a fault's kind from the bits of [`seen`].
@@ -123,7 +125,11 @@ pub fn classify(bits: u32) -> Kind {
         return Kind::Kernel;
     }
     if !is(seen::COUNTERS_EXACT) {
-        return if both(seen::ERROR_CODE | seen::PRESENT | seen::WRITE) { Kind::CopyOnWrite } else { Kind::Other };
+        return if both(seen::ERROR_CODE | seen::PRESENT | seen::WRITE) {
+            Kind::CopyOnWrite
+        } else {
+            Kind::Other
+        };
     }
     if is(seen::ANON) {
         return if is(seen::FILE | seen::SHARED) || both(seen::ERROR_CODE | seen::PRESENT) {
@@ -138,7 +144,8 @@ pub fn classify(bits: u32) -> Kind {
     if is(seen::FILE) {
         return Kind::FileMap;
     }
-    if is(seen::MAJOR) {
+    // A retry makes a fault major on some kernels and paths only; that the thread slept shows on all.
+    if is(seen::MAJOR | seen::SLEPT) && !is(seen::PRESENT) {
         return Kind::Waited;
     }
     if !is(seen::ERROR_CODE) {
@@ -202,7 +209,8 @@ mod tests {
             (EXACT | SHARED | WRITE, Kind::SharedMemory, "memfd page"),
             (EXACT | SIGNAL, Kind::Signal, "guard page"),
             (EXACT | ANON | KERNEL_MODE | WRITE, Kind::Kernel, "read(2) into fresh memory"),
-            (EXACT | MAJOR, Kind::Waited, "userfaultfd"),
+            (EXACT | MAJOR, Kind::Waited, "userfaultfd, retried under the map's lock"),
+            (EXACT | SLEPT | WRITE, Kind::Waited, "userfaultfd, retried under the mapping's own lock"),
             (EXACT, Kind::Unchanged, "read of untouched anonymous memory: the zero page"),
             (EXACT | PRESENT, Kind::Other, "read of a present page: a race, or not ours to explain"),
             (COUNTERS_EXACT, Kind::Other, "no error code, no counter"),

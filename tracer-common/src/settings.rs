@@ -21,6 +21,8 @@ pub mod names {
     pub const RSS_CURR: &str = "RSS_CURR";
     /// `member` in `kmem:rss_stat`.
     pub const RSS_MEMBER: &str = "RSS_MEMBER";
+    /// `prev_state` in `sched:sched_switch`.
+    pub const SWITCH_PREVIOUS_STATE: &str = "SWITCH_PREVIOUS_STATE";
     /// `sig` in `signal:signal_generate`.
     pub const SIGNAL_NUMBER: &str = "SIGNAL_NUMBER";
     /// `code` in `signal:signal_generate`.

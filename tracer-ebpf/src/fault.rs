@@ -18,7 +18,7 @@ use tracer_common::{
 };
 
 use crate::{
-    loss, pause, registers,
+    PASS_ON, loss, pause, registers,
     settings::{FAULT_ADDRESS, FAULT_ERROR_CODE, FAULT_IP, RSS_EXACT},
     stack::{self, DETAILS},
     target::{Ids, traced},
@@ -28,7 +28,7 @@ use crate::{
 /// `exceptions:page_fault_user`: a fault from user mode begins; the error code is known.
 #[tracepoint]
 pub fn fault_begin_user(ctx: TracePointContext) -> u32 {
-    let Some(ids) = traced() else { return 0 };
+    let Some(ids) = traced() else { return PASS_ON };
     // SAFETY: the offsets are those of the kernel's own format file.
     let (address, ip, code) = unsafe {
         (
@@ -46,7 +46,7 @@ pub fn fault_begin_user(ctx: TracePointContext) -> u32 {
         bits |= seen::WRITE;
     }
     begin(ids, address, ip, bits);
-    0
+    PASS_ON
 }
 
 /// The software event `PAGE_FAULTS` of a thread: every fault on a user address, from user or kernel mode. Where
@@ -79,6 +79,12 @@ pub fn fault_end_major(ctx: PerfEventContext) -> u32 {
 fn begin(ids: Ids, address: u64, ip: u64, bits: u32) {
     let Some(state) = thread::known_or_new(ids) else { return };
     if state.begin_ns != 0 {
+        if state.address == address {
+            // The kernel gave the fault up to deliver a signal, and the thread has come back for the same page: still
+            // the one fault, and it has lasted since its first begin (Linux `fault_signal_pending`).
+            state.seen |= bits;
+            return;
+        }
         loss::count(Loss::FaultEndMissing);
     }
     state.address = address;

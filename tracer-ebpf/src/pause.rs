@@ -80,7 +80,9 @@ pub fn add(window: &mut WindowRecord, bits: u32, kind: Kind, ns: u64, reclaim_ns
 fn increase(counter: &mut u64, by: u64) {
     // The target is declared to have no read-modify-write atomics, but every kernel has this one (BPF_XADD).
     // SAFETY: aligned, live for the call, and only ever changed this way while it is shared.
-    unsafe { core::arch::asm!("lock *(u64 *)({0} + 0) += {1}", in(reg) counter, in(reg) by, options(nostack)) };
+    unsafe {
+        core::arch::asm!("lock *(u64 *)({0} + 0) += {1}", in(reg) counter, in(reg) by, options(nostack))
+    };
 }
 
 /// A thread ended: what it had counted stays with its process.

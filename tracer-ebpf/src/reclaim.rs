@@ -3,12 +3,12 @@
 use aya_ebpf::{helpers::bpf_ktime_get_ns, macros::tracepoint, programs::TracePointContext};
 use tracer_common::fault::seen;
 
-use crate::{target::traced, thread};
+use crate::{PASS_ON, target::traced, thread};
 
 /// `vmscan:mm_vmscan_direct_reclaim_begin` and `vmscan:mm_vmscan_memcg_reclaim_begin`.
 #[tracepoint]
 pub fn reclaim_begin(_ctx: TracePointContext) -> u32 {
-    let Some(ids) = traced() else { return 0 };
+    let Some(ids) = traced() else { return PASS_ON };
     if let Some(state) = thread::known(ids)
         && state.begin_ns != 0
     {
@@ -16,13 +16,13 @@ pub fn reclaim_begin(_ctx: TracePointContext) -> u32 {
         state.reclaim_begin_ns = unsafe { bpf_ktime_get_ns() };
         state.seen |= seen::RECLAIM;
     }
-    0
+    PASS_ON
 }
 
 /// `vmscan:mm_vmscan_direct_reclaim_end` and `vmscan:mm_vmscan_memcg_reclaim_end`.
 #[tracepoint]
 pub fn reclaim_end(_ctx: TracePointContext) -> u32 {
-    let Some(ids) = traced() else { return 0 };
+    let Some(ids) = traced() else { return PASS_ON };
     if let Some(state) = thread::known(ids)
         && state.reclaim_begin_ns != 0
     {
@@ -30,5 +30,5 @@ pub fn reclaim_end(_ctx: TracePointContext) -> u32 {
         state.reclaim_ns += unsafe { bpf_ktime_get_ns() } - state.reclaim_begin_ns;
         state.reclaim_begin_ns = 0;
     }
-    0
+    PASS_ON
 }

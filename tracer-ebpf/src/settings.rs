@@ -14,6 +14,8 @@ pub static RSS_CURR: Global<FieldOffset> = Global::new(UNKNOWN_OFFSET);
 #[unsafe(no_mangle)]
 pub static RSS_MEMBER: Global<FieldOffset> = Global::new(UNKNOWN_OFFSET);
 #[unsafe(no_mangle)]
+pub static SWITCH_PREVIOUS_STATE: Global<FieldOffset> = Global::new(UNKNOWN_OFFSET);
+#[unsafe(no_mangle)]
 pub static SIGNAL_NUMBER: Global<FieldOffset> = Global::new(UNKNOWN_OFFSET);
 #[unsafe(no_mangle)]
 pub static SIGNAL_CODE: Global<FieldOffset> = Global::new(UNKNOWN_OFFSET);

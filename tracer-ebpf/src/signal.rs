@@ -7,7 +7,7 @@ use aya_ebpf::{EbpfContext as _, macros::tracepoint, programs::TracePointContext
 use tracer_common::fault::seen;
 
 use crate::{
-    fault,
+    PASS_ON, fault,
     settings::{SIGNAL_CODE, SIGNAL_NUMBER},
     target::traced,
     thread,
@@ -19,10 +19,10 @@ const SIGSEGV: i32 = 11;
 /// `signal:signal_generate`, which runs on the sending thread.
 #[tracepoint]
 pub fn signal_sent(ctx: TracePointContext) -> u32 {
-    let Some(ids) = traced() else { return 0 };
-    let Some(state) = thread::known(ids) else { return 0 };
+    let Some(ids) = traced() else { return PASS_ON };
+    let Some(state) = thread::known(ids) else { return PASS_ON };
     if state.begin_ns == 0 {
-        return 0;
+        return PASS_ON;
     }
     // SAFETY: the offsets are those of the kernel's own format file.
     let (number, code) = unsafe {
@@ -35,5 +35,5 @@ pub fn signal_sent(ctx: TracePointContext) -> u32 {
     if (number == SIGSEGV || number == SIGBUS) && code > 0 {
         fault::finish(ctx.as_ptr(), ids, state, seen::SIGNAL);
     }
-    0
+    PASS_ON
 }

@@ -8,7 +8,7 @@ use aya_ebpf::{
 use tracer_common::{loss::Loss, thread::ThreadState};
 
 use crate::{
-    loss, pause,
+    PASS_ON, loss, pause,
     target::{Ids, traced},
 };
 
@@ -50,12 +50,12 @@ pub fn known_or_new(ids: Ids) -> Option<&'static mut ThreadState> {
 /// A thread ends: its totals go to its process, its place in the table is free.
 #[tracepoint]
 pub fn thread_exit(_ctx: TracePointContext) -> u32 {
-    let Some(ids) = traced() else { return 0 };
+    let Some(ids) = traced() else { return PASS_ON };
     let (minor, major) = match known(ids) {
         Some(state) => (state.minor, state.major),
         None => (0, 0),
     };
     pause::thread_ended(ids, minor, major);
     let _ = THREADS.remove(ids.tid);
-    0
+    PASS_ON
 }

@@ -158,7 +158,11 @@ fn duration(text: &str) -> Result<Duration, String> {
         Err(_) => humantime::parse_duration(text)
             .map_err(|error| format!("{error}; write for example 30s, 5m or 500ms"))?,
     };
-    if parsed.is_zero() { Err("a trace of no time sees nothing; write for example 30s".to_owned()) } else { Ok(parsed) }
+    if parsed.is_zero() {
+        Err("a trace of no time sees nothing; write for example 30s".to_owned())
+    } else {
+        Ok(parsed)
+    }
 }
 
 fn ring_bytes(text: &str) -> Result<u32, String> {
@@ -172,10 +176,13 @@ fn ring_bytes(text: &str) -> Result<u32, String> {
         "G" | "GiB" => 1 << 30,
         unit => return Err(format!("unknown unit {unit:?}; write for example 64KiB or 8MiB")),
     };
-    let number: u64 = digits.parse().map_err(|_| "not a number; write for example 64KiB or 8MiB".to_owned())?;
+    let number: u64 =
+        digits.parse().map_err(|_| "not a number; write for example 64KiB or 8MiB".to_owned())?;
     let bytes = number.saturating_mul(factor);
     if !bytes.is_power_of_two() || !(SMALLEST..=LARGEST).contains(&bytes) {
-        return Err(format!("{bytes} bytes: the kernel wants a power of two from 4KiB to 1GiB, such as 8MiB"));
+        return Err(format!(
+            "{bytes} bytes: the kernel wants a power of two from 4KiB to 1GiB, such as 8MiB"
+        ));
     }
     u32::try_from(bytes).map_err(|error| error.to_string())
 }

@@ -75,7 +75,8 @@ impl DemoTarget {
             .stdout(Stdio::piped())
             .spawn()
             .context("the demo target could not be started")?;
-        let mut stdout = BufReader::new(child.stdout.take().context("the demo target has no standard output")?);
+        let mut stdout =
+            BufReader::new(child.stdout.take().context("the demo target has no standard output")?);
         let mut line = String::new();
         stdout.read_line(&mut line).context("the demo target said nothing")?;
         let mut target = Self { child, stdout: Some(stdout) };

@@ -24,6 +24,8 @@ impl AddressSpace {
     pub fn of(pid: u32) -> Self {
         let mut space = Self { pid, ..Self::default() };
         space.reread();
+        // What is mapped right after the start, such as the page for probed instructions, is looked for at once.
+        space.read_at = None;
         space
     }
 
@@ -92,9 +94,14 @@ mod tests {
     fn addresses_at_the_edges_are_found() {
         let text = b"1000-2000 r--p 0 0:0 0 a\n3000-4000 r--p 0 0:0 0 b\n";
         let mut space = AddressSpace::from_mappings(parse_maps(text));
-        for (address, name) in
-            [(0xfff, None), (0x1000, Some("a")), (0x1fff, Some("a")), (0x2000, None), (0x3fff, Some("b")), (0x4000, None)]
-        {
+        for (address, name) in [
+            (0xfff, None),
+            (0x1000, Some("a")),
+            (0x1fff, Some("a")),
+            (0x2000, None),
+            (0x3fff, Some("b")),
+            (0x4000, None),
+        ] {
             let found = space.find(address).map(|mapping| mapping.name.to_string_lossy().into_owned());
             assert_eq!(found.as_deref(), name, "{address:#x}");
         }

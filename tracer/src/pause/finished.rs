@@ -11,7 +11,7 @@ use super::{
     refine::{Surroundings, plain},
     state::State,
 };
-use crate::runtime::Reason;
+use crate::runtime::{Reason, RuntimeStamps};
 
 /// Faults of other threads during the stopping phase that are listed; the longest come first.
 const STOPPING_FAULTS_LISTED: usize = 16;
@@ -66,6 +66,8 @@ pub struct Closed {
     pub state: State,
     /// Why the world was stopped, as the runtime's registers tell.
     pub reason: Reason,
+    /// The runtime's own stamps.
+    pub stamps: RuntimeStamps,
 }
 
 /// One pause.
@@ -77,6 +79,8 @@ pub struct FinishedPause {
     pub state: State,
     /// Why the world was stopped.
     pub reason: Reason,
+    /// The runtime's own stamps.
+    pub stamps: RuntimeStamps,
     /// Whether `explained_ns` rests on every fault of the stopping phase; otherwise it is a lower bound.
     pub stopping_whole: bool,
     /// The driver's faults by kind.
@@ -98,7 +102,7 @@ pub struct FinishedPause {
 impl FinishedPause {
     /// Puts the kernel side's record and the details together.
     pub(super) fn new(closed: Closed, mut building: Building, around: Surroundings) -> Self {
-        let Closed { record, state, reason } = closed;
+        let Closed { record, state, reason, stamps } = closed;
         let opened = [record.requested_ns, record.stopped_ns, record.restarting_ns];
         building.settle(opened.into_iter().find(|ns| *ns != 0).unwrap_or(0), around);
         let by_kind = kinds(&record.driver_totals, &building.driver_moves, around);
@@ -113,6 +117,7 @@ impl FinishedPause {
             record,
             state,
             reason,
+            stamps,
             stopping_whole: building.spans_whole,
             by_kind,
             others_by_kind,
@@ -203,8 +208,12 @@ fn kinds(
 fn others_only_ns(building: &Building, (from, to): (u64, u64)) -> u64 {
     let clip = |(begin, end): (u64, u64)| (begin.clamp(from, to), end.clamp(from, to));
     let mut driver: Vec<_> = building.driver_spans.iter().copied().map(clip).collect();
-    let mut all: Vec<_> =
-        building.other_spans.iter().map(|span| clip((span.begin_ns, span.end_ns))).chain(driver.clone()).collect();
+    let mut all: Vec<_> = building
+        .other_spans
+        .iter()
+        .map(|span| clip((span.begin_ns, span.end_ns)))
+        .chain(driver.clone())
+        .collect();
     union_length(&mut all) - union_length(&mut driver)
 }
 

@@ -2,7 +2,7 @@
 
 /// Total length of the union of `[begin, end)` intervals, in the unit of the bounds. Sorts them.
 #[must_use]
-pub fn union_length(intervals: &mut [(u64, u64)]) -> u64 {
+pub(super) fn union_length(intervals: &mut [(u64, u64)]) -> u64 {
     intervals.sort_unstable();
     let mut total = 0;
     let mut covered_to = 0;

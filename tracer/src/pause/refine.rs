@@ -54,6 +54,8 @@ pub fn refine(bits: u32, backing: Option<Backing>, around: Surroundings) -> Refi
     let major = bits & seen::MAJOR != 0;
     let counters_exact = bits & seen::COUNTERS_EXACT != 0;
     match (kind, backing) {
+        // The tracer's own doing: once per process, the first time that a probed instruction is stepped.
+        (_, Backing::ProbeSteps) => Refined { kind: Kind::Other, inferred: false },
         // The first write to a private file page that was never read makes the copy at once (`do_cow_fault`).
         (fault::Kind::FirstTouch, Backing::PrivateFile) => inferred(Kind::CopyOnWrite),
         // Major only because it was tried twice.
@@ -72,6 +74,7 @@ pub fn refine(bits: u32, backing: Option<Backing>, around: Surroundings) -> Refi
             (Backing::PrivateFile | Backing::SharedFile, true) => Kind::FileRead,
             (Backing::PrivateFile | Backing::SharedFile, false) => Kind::FileMap,
             (Backing::SharedMemory, _) => Kind::SharedMemory,
+            (Backing::ProbeSteps, _) => Kind::Other,
         }),
         _ => unrefined,
     }
@@ -91,6 +94,7 @@ mod tests {
         let numa = Surroundings { numa_balancing: true, ..none };
         let table: &[(u32, Option<Backing>, Surroundings, Kind, bool)] = &[
             (EXACT | SWAP | ANON | MAJOR, Some(Backing::Anonymous), none, Kind::SwapIn, false),
+            (EXACT | FILE, Some(Backing::ProbeSteps), none, Kind::Other, false),
             (EXACT | ANON | WRITE, Some(Backing::Anonymous), none, Kind::FirstTouch, false),
             (EXACT | ANON | WRITE, Some(Backing::PrivateFile), none, Kind::CopyOnWrite, true),
             (EXACT | PRESENT | WRITE, Some(Backing::SharedFile), none, Kind::FileMap, true),

@@ -58,7 +58,9 @@ pub enum AttachError {
         reason: String,
     },
     /// At a tracepoint.
-    #[error("`{need}` ({source_name}) could not be attached: {source}; `pauselens check` tests each need by itself")]
+    #[error(
+        "`{need}` ({source_name}) could not be attached: {source}; `pauselens check` tests each need by itself"
+    )]
     Tracepoint {
         /// What it was for.
         need: &'static str,
@@ -99,10 +101,8 @@ pub fn attach(loaded: Loaded, plan: &Plan, pid: u32, executable: &File) -> Resul
             }
             Source::Tracepoint { id, .. } => {
                 let program = program_fd(&ebpf, step.program)?;
-                let event = attach_tracepoint(*id, program.as_fd()).map_err(|source| AttachError::Tracepoint {
-                    need: step.need,
-                    source_name: step.source.describe(),
-                    source,
+                let event = attach_tracepoint(*id, program.as_fd()).map_err(|source| {
+                    AttachError::Tracepoint { need: step.need, source_name: step.source.describe(), source }
                 })?;
                 events.push(event);
             }
@@ -150,11 +150,9 @@ fn attach_uprobe(
     };
     // Through the open descriptor: the path may be gone, replaced, or of another mount namespace.
     let path = PathBuf::from(format!("/proc/self/fd/{}", executable.as_raw_fd()));
-    let scope = NonZeroU32::new(pid).map(UProbeScope::OneProcess).ok_or_else(|| failed("pid 0".to_owned()))?;
-    program
-        .attach(file_offset, path, scope)
-        .map(drop)
-        .map_err(|error: ProgramError| failed(chain(&error)))
+    let scope =
+        NonZeroU32::new(pid).map(UProbeScope::OneProcess).ok_or_else(|| failed("pid 0".to_owned()))?;
+    program.attach(file_offset, path, scope).map(drop).map_err(|error: ProgramError| failed(chain(&error)))
 }
 
 /// An error with its causes.

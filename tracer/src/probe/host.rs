@@ -5,11 +5,12 @@ use std::{collections::BTreeMap, fs, os::unix::fs::MetadataExt as _};
 use super::{event_format::EventFormat, tracefs::Tracefs};
 
 /// Every tracepoint that a plan may name.
-pub const TRACEPOINTS: [&str; 8] = [
+pub const TRACEPOINTS: [&str; 9] = [
     "exceptions:page_fault_user",
     "kmem:rss_stat",
     "signal:signal_generate",
     "sched:sched_process_exit",
+    "sched:sched_switch",
     "vmscan:mm_vmscan_direct_reclaim_begin",
     "vmscan:mm_vmscan_direct_reclaim_end",
     "vmscan:mm_vmscan_memcg_reclaim_begin",

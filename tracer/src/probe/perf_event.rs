@@ -25,7 +25,9 @@ use super::plan::SoftwareEvent;
 pub(super) fn attach_tracepoint(id: u64, program: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     let mut attributes = perf_event_attr { type_: PERF_TYPE_TRACEPOINT, config: id, ..Default::default() };
     attributes.__bindgen_anon_1.sample_period = 1;
-    // A program on a tracepoint runs on every CPU, whichever the event was opened for.
+    // The program runs on every CPU, whichever the event was opened for, and also while the event itself is off; so
+    // it stays off, and nothing but the program is run.
+    attributes.set_disabled(1);
     let event = open(&mut attributes, -1, 0)?;
     set_program(&event, program)?;
     Ok(event)
@@ -35,7 +37,11 @@ pub(super) fn attach_tracepoint(id: u64, program: BorrowedFd<'_>) -> io::Result<
 ///
 /// # Errors
 /// What perf_event_open(2) or the ioctl said; `ESRCH` when the thread is gone.
-pub(super) fn attach_software(event: SoftwareEvent, tid: u32, program: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+pub(super) fn attach_software(
+    event: SoftwareEvent,
+    tid: u32,
+    program: BorrowedFd<'_>,
+) -> io::Result<OwnedFd> {
     let event = open_software(event, i32::try_from(tid).map_err(io::Error::other)?)?;
     set_program(&event, program)?;
     Ok(event)

@@ -196,7 +196,12 @@ fn plan_thread_ends(plan: &mut Plan, facts: &Facts) -> Result<(), PlanError> {
     let event = "sched:sched_process_exit";
     let added = plan.tracepoint(
         facts,
-        ("thread end", "thread_exit", event, "keeps the totals of threads that end, and the thread table small"),
+        (
+            "thread end",
+            "thread_exit",
+            event,
+            "keeps the totals of threads that end, and the thread table small",
+        ),
         &[],
     );
     if added {
@@ -239,7 +244,8 @@ fn plan_kinds(plan: &mut Plan, facts: &Facts) {
         });
         return;
     }
-    let tracepoint = (need, "resident_changed", "kmem:rss_stat", "tells which counters a fault changed: exact");
+    let tracepoint =
+        (need, "resident_changed", "kmem:rss_stat", "tells which counters a fault changed: exact");
     plan.kinds_exact =
         plan.tracepoint(facts, tracepoint, &[(names::RSS_CURR, "curr"), (names::RSS_MEMBER, "member")]);
     if !plan.kinds_exact {
@@ -247,6 +253,17 @@ fn plan_kinds(plan: &mut Plan, facts: &Facts) {
             need,
             source,
             why: "not in this kernel: kinds are inferred from the mapping and the major flag",
+        });
+        return;
+    }
+    let event = "sched:sched_switch";
+    let why = "a fault that slept and changed no counter was answered by somebody else, such as userfaultfd";
+    let fields = [(names::SWITCH_PREVIOUS_STATE, "prev_state")];
+    if !plan.tracepoint(facts, ("fault kind, waits", "switched_away", event, why), &fields) {
+        plan.skipped.push(Skipped {
+            need: "fault kind, waits",
+            source: "tracepoint sched:sched_switch",
+            why: "not in this kernel: faults that userfaultfd answered can look like reads of fresh memory",
         });
     }
 }
@@ -322,7 +339,7 @@ mod tests {
     }
 
     fn facts(without: &[&str]) -> Facts {
-        let fields = ["address", "ip", "error_code", "curr", "member", "sig", "code"];
+        let fields = ["address", "ip", "error_code", "curr", "member", "sig", "code", "prev_state"];
         let format = |id| EventFormat {
             id,
             offsets_bytes: fields.iter().zip(1..).map(|(field, n)| ((*field).to_owned(), n * 8)).collect(),
@@ -361,6 +378,7 @@ mod tests {
                 "fault_end_major",
                 "signal_sent",
                 "resident_changed",
+                "switched_away",
                 "reclaim_begin",
                 "reclaim_end",
                 "reclaim_begin",
@@ -381,7 +399,10 @@ mod tests {
 
         let software = without("exceptions:page_fault_user").expect("a plan");
         assert_eq!(software.fault_begin, FaultBegin::Software);
-        assert_eq!(software.steps.last().map(|step| &step.source), Some(&Source::Software(SoftwareEvent::PageFaults)));
+        assert_eq!(
+            software.steps.last().map(|step| &step.source),
+            Some(&Source::Software(SoftwareEvent::PageFaults))
+        );
         assert_eq!(software.skipped.len(), 1);
 
         let inferred = without("kmem:rss_stat").expect("a plan");

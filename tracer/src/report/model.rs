@@ -294,6 +294,10 @@ pub struct Pause {
     pub restarting_ns: Option<i64>,
     /// When the world ran again.
     pub resumed_ns: Option<i64>,
+    /// When the runtime itself says that it began to stop the world; `null` when it doesn't carry that along.
+    pub runtime_requested_ns: Option<i64>,
+    /// When the runtime itself says that the world had stopped.
+    pub runtime_stopped_ns: Option<i64>,
     /// requested → resumed; `null` unless both are known.
     pub duration_ns: Option<u64>,
     /// requested → stopped; `null` unless both are known.

@@ -14,5 +14,7 @@ pub fn monotonic_ns() -> u64 {
 /// Milliseconds since 1970-01-01 UTC.
 #[must_use]
 pub fn unix_ms() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(0))
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(0))
 }

@@ -55,17 +55,19 @@ impl Rings {
         }
         for record in self.waiting.drain(..) {
             let state = State::of_record(&record);
-            collector.window(closed(record, state, recognised));
-            stamps.add(&record, recognised.stamps(Registers(record.at_restarting)));
+            let closed = closed(record, state, recognised);
+            stamps.add(&record, closed.stamps);
+            collector.window(closed);
         }
     }
 }
 
-/// A record with its reason.
+/// A record with what the runtime says of it.
 pub(super) fn closed(record: WindowRecord, state: State, recognised: &Recognised) -> Closed {
     let requested = (record.requested_ns != 0).then_some(Registers(record.at_requested));
     let restarting = (record.restarting_ns != 0).then_some(Registers(record.at_restarting));
-    Closed { record, state, reason: recognised.reason(requested, restarting) }
+    let stamps = restarting.map(|registers| recognised.stamps(registers)).unwrap_or_default();
+    Closed { record, state, reason: recognised.reason(requested, restarting), stamps }
 }
 
 fn take_detail(bytes: &[u8], collector: &mut Collector) {

@@ -49,7 +49,10 @@ pub(super) fn totals(ebpf: &Ebpf, pid: u32) -> Result<ProcessTotals, MapError> {
 
 /// The threads that are in the table.
 pub(super) fn threads(ebpf: &Ebpf) -> Result<BTreeMap<u32, ThreadState>, MapError> {
-    Ok(HashMap::<_, u32, ThreadState>::try_from(map(ebpf, "THREADS")?)?.iter().filter_map(Result::ok).collect())
+    Ok(HashMap::<_, u32, ThreadState>::try_from(map(ebpf, "THREADS")?)?
+        .iter()
+        .filter_map(Result::ok)
+        .collect())
 }
 
 /// What was dropped so far.

@@ -22,8 +22,8 @@ use crate::{
     memory::AddressSpace,
     pause::{Collector, StampDifferences, State, Surroundings},
     probe::{
-        AttachError, Attached, LoadError, Plan, PlanError, Tracefs, TracefsError, VerifyError, attach, gather, load,
-        plan, verify_sites,
+        AttachError, Attached, LoadError, Plan, PlanError, Tracefs, TracefsError, VerifyError, attach,
+        gather, load, plan, verify_sites,
     },
     runtime::Recognised,
     symbols::Modules,

@@ -36,7 +36,9 @@ impl Namer {
     /// The names of a stack, innermost first. `None` as frames: the stack was lost.
     #[must_use]
     pub fn stack(&self, frames: Option<&[u64]>, cut: bool) -> Vec<String> {
-        let Some(frames) = frames.filter(|frames| !frames.is_empty()) else { return vec![STACK_LOST.to_owned()] };
+        let Some(frames) = frames.filter(|frames| !frames.is_empty()) else {
+            return vec![STACK_LOST.to_owned()];
+        };
         let mut names: Vec<String> = frames
             .iter()
             .enumerate()
@@ -61,7 +63,9 @@ impl Namer {
     }
 
     fn look_up(&self, address: u64) -> String {
-        let Some(module) = self.modules.find(address) else { return format!("[{address:#x}, in no known mapping]") };
+        let Some(module) = self.modules.find(address) else {
+            return format!("[{address:#x}, in no known mapping]");
+        };
         let offset = FileOffset(address - module.start + module.offset_bytes);
         let known = self.image(module).and_then(|image| {
             let elf_address = image.elf_address(offset)?;

@@ -22,7 +22,9 @@ pub struct Held {
 #[derive(Debug, Error)]
 pub enum HeldError {
     /// It can't be executed.
-    #[error("`{program}` could not be started: {source}; check the name and its permissions, or give its full path")]
+    #[error(
+        "`{program}` could not be started: {source}; check the name and its permissions, or give its full path"
+    )]
     Start {
         /// The program.
         program: String,

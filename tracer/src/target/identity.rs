@@ -144,8 +144,11 @@ impl Target {
     /// # Errors
     /// When it can't be opened.
     pub fn open_executable(&self) -> Result<File, TargetError> {
-        File::open(format!("/proc/{}/exe", self.pid))
-            .map_err(|source| TargetError::Unreadable { pid: self.pid, what: "/proc/PID/exe", source })
+        File::open(format!("/proc/{}/exe", self.pid)).map_err(|source| TargetError::Unreadable {
+            pid: self.pid,
+            what: "/proc/PID/exe",
+            source,
+        })
     }
 
     /// Whether the process still lives, and is still the same one.

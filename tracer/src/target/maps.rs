@@ -13,6 +13,8 @@ pub enum Backing {
     SharedFile,
     /// Shared memory: `/dev/shm`, `memfd`, System V, `MAP_SHARED|MAP_ANONYMOUS`.
     SharedMemory,
+    /// The page in which the kernel steps probed instructions: there because of a tracer.
+    ProbeSteps,
 }
 
 /// One line of the map.
@@ -77,6 +79,7 @@ fn parse_line(line: &[u8]) -> Option<Mapping> {
         || name.starts_with(b"/SYSV")
         || name.starts_with(b"/dev/zero");
     let backing = match (inode != 0, shared) {
+        _ if name == b"[uprobes]" => Backing::ProbeSteps,
         (_, true) if is_shared_memory || inode == 0 => Backing::SharedMemory,
         (true, true) => Backing::SharedFile,
         (true, false) => Backing::PrivateFile,

@@ -27,7 +27,8 @@ pub(super) fn rights() -> Vec<Finding> {
         findings.push(if effective & (1 << number) != 0 {
             Finding::good(name, "effective")
         } else {
-            Finding::new(name, Verdict::Missing, "not effective", purpose).remedy("run pauselens as root (sudo)")
+            Finding::new(name, Verdict::Missing, "not effective", purpose)
+                .remedy("run pauselens as root (sudo)")
         });
     }
     findings
@@ -38,7 +39,10 @@ pub(super) fn kernel() -> Vec<Finding> {
     let release = uname.release().to_string_lossy();
     let machine = uname.machine().to_string_lossy();
     let type_information = if Path::new("/sys/kernel/btf/vmlinux").exists() {
-        Finding::good("BTF (/sys/kernel/btf/vmlinux)", "present, not needed: no kernel structure is read by layout")
+        Finding::good(
+            "BTF (/sys/kernel/btf/vmlinux)",
+            "present, not needed: no kernel structure is read by layout",
+        )
     } else {
         Finding::new(
             "BTF (/sys/kernel/btf/vmlinux)",

@@ -15,8 +15,13 @@ pub(super) fn probes(facts: &Facts) -> anyhow::Result<Vec<Finding>> {
     let whole = plan(facts, &recognise(&image)?.sites)?;
     let mut findings = vec![match probe_software() {
         Ok(()) => Finding::good("software events", "can be opened"),
-        Err(error) => Finding::new("software events", Verdict::Missing, error.to_string(), "no fault's end is seen")
-            .remedy("run as root; a container needs --cap-add PERFMON, and seccomp must allow perf_event_open"),
+        Err(error) => Finding::new(
+            "software events",
+            Verdict::Missing,
+            error.to_string(),
+            "no fault's end is seen",
+        )
+        .remedy("run as root; a container needs --cap-add PERFMON, and seccomp must allow perf_event_open"),
     }];
     for step in &whole.steps {
         let alone = Plan { steps: vec![step.clone()], ..whole.clone() };

@@ -4,7 +4,7 @@ use super::finding::{Finding, Verdict};
 use crate::{
     cli::recognised::find,
     probe::verify_sites,
-    runtime::{SiteKind, Site},
+    runtime::{Site, SiteKind},
     target::{read_maps, thread_ids},
 };
 
@@ -47,9 +47,12 @@ pub(super) fn process(pid: u32) -> Vec<Finding> {
     let mappings = read_maps(pid).unwrap_or_default();
     findings.push(match verify_sites(&found.target, &found.image, sites, &mappings) {
         Ok(()) => Finding::good("places", "the code in memory is the file's"),
-        Err(error) => {
-            Finding::new("places", Verdict::Missing, error.to_string(), "no probe is placed at an unverified offset")
-        }
+        Err(error) => Finding::new(
+            "places",
+            Verdict::Missing,
+            error.to_string(),
+            "no probe is placed at an unverified offset",
+        ),
     });
     findings.extend(
         found.recognised.notes.iter().map(|note| Finding::new("note", Verdict::Less, note.clone(), "")),

@@ -5,7 +5,10 @@ use super::{
     host, probes, process,
 };
 use crate::{
-    cli::{Exit, args::{CheckArgs, Global}},
+    cli::{
+        Exit,
+        args::{CheckArgs, Global},
+    },
     probe::{Tracefs, gather},
 };
 
@@ -29,7 +32,12 @@ pub(in crate::cli) fn check(arguments: &CheckArgs, _global: Global) -> anyhow::R
             }
         }
         Err(error) => {
-            findings.push(Finding::new("tracefs", Verdict::Missing, error.to_string(), "no tracepoint can be used"));
+            findings.push(Finding::new(
+                "tracefs",
+                Verdict::Missing,
+                error.to_string(),
+                "no tracepoint can be used",
+            ));
         }
     }
     if let Some(pid) = arguments.pid {

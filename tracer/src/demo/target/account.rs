@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::atomic::Ordering};
 
 use super::{
-    kinds::{Kind, Work},
+    kinds::Work,
     pause::Measured,
     reasons,
     stats::{DelayStats, MutatorStats, PauseStats},
@@ -36,13 +36,12 @@ pub(super) fn expected<'a>(
         expected,
         expected_others: BTreeMap::new(),
         populated,
+        counted: BTreeMap::new(),
         duration_ns: None,
         stopping_ns: None,
         minflt: None,
         majflt: None,
         probe_page_faults: None,
-        swap_in: None,
-        swap_cache: None,
         exact: None,
         userfault_delay: None,
         mutator: None,
@@ -51,28 +50,31 @@ pub(super) fn expected<'a>(
 }
 
 /// Completes the account with what was measured.
-pub(super) fn measured(stats: &mut PauseStats, measured: Measured, works: &[Work]) {
-    let counted: u64 =
-        works.iter().filter(|work| work.kind().in_thread_counters()).map(Work::pages).sum::<u64>();
-    let exact = measured.faults.all() == counted + measured.probe_page_faults;
+pub(super) fn measured(stats: &mut PauseStats, measured: &Measured, works: &[Work]) {
+    let by_work = || works.iter().zip(&measured.by_work);
+    let each_exact = by_work().all(|(work, faults)| faults.all() == in_thread_counters(work));
+    let sum: u64 = works.iter().map(in_thread_counters).sum();
     stats.duration_ns = Some(measured.duration_ns);
     stats.stopping_ns = Some(measured.stopping_ns);
     stats.minflt = Some(measured.faults.minor);
     stats.majflt = Some(measured.faults.major);
     stats.probe_page_faults = Some(measured.probe_page_faults);
-    stats.exact = Some(exact);
+    stats.exact = Some(each_exact && measured.faults.all() == sum + measured.probe_page_faults);
     stats.userfault_delay = works.iter().find_map(|work| delays(work.delays()?));
-    let swapped = pages(works, |kind| kind == Kind::Swap);
-    let other_major = pages(works, |kind| matches!(kind, Kind::FileRead | Kind::Userfault));
-    if exact && swapped > 0 {
-        let swap_in = measured.faults.major.checked_sub(other_major).filter(|number| *number <= swapped);
-        stats.swap_in = swap_in;
-        stats.swap_cache = swap_in.map(|swap_in| swapped - swap_in);
+    for (work, faults) in by_work() {
+        let counted = stats.counted.entry(work.kind().name().to_owned()).or_default();
+        counted.minflt += faults.minor;
+        counted.majflt += faults.major;
     }
 }
 
+/// What the pages add to the thread's own counters.
+fn in_thread_counters(work: &Work) -> u64 {
+    if work.kind().in_thread_counters() { work.pages() } else { 0 }
+}
+
 /// Adds the mutator's fault.
-pub(super) fn with_mutator(stats: &mut PauseStats, measured: Measured, mutator: &Mutator) {
+pub(super) fn with_mutator(stats: &mut PauseStats, measured: &Measured, mutator: &Mutator) {
     let delay_ns = mutator.delays().sum_ns.load(Ordering::Acquire);
     let lead_ns = measured.stop_called_ns.saturating_sub(mutator.fault_begin_ns());
     stats.mutator = Some(MutatorStats { tid: mutator.tid(), delay_ns, lead_ns });
@@ -80,10 +82,6 @@ pub(super) fn with_mutator(stats: &mut PauseStats, measured: Measured, mutator: 
     if delay_ns > lead_ns {
         stats.expected_others.insert("userfault".to_owned(), 1);
     }
-}
-
-fn pages(works: &[Work], which: impl Fn(Kind) -> bool) -> u64 {
-    works.iter().filter(|work| which(work.kind())).map(Work::pages).sum()
 }
 
 fn delays(delays: &Delays) -> Option<DelayStats> {

@@ -3,14 +3,15 @@
 use super::{
     clock::{now_ns, sleep_until},
     counters::Faults,
-    reasons,
+    reasons, rehearsal,
     stats::BurstStats,
     world,
 };
 
 /// Makes so many.
 pub(super) fn burst(count: usize, pauses_per_second: Option<u64>) -> BurstStats {
-    world::rehearse();
+    rehearsal::bring_in();
+    sleep_until(now_ns());
     let faults_before = Faults::of_this_thread();
     let begin_ns = now_ns();
     let (mut sum_ns, mut min_ns, mut max_ns) = (0, u64::MAX, 0);

@@ -12,8 +12,9 @@ pub(super) fn now_ns() -> u64 {
 
 /// Sleeps until that time.
 pub(super) fn sleep_until(at_ns: u64) {
+    // Both parts fit for the next centuries.
     let at = libc::timespec {
-        tv_sec: (at_ns / 1_000_000_000).try_into().unwrap_or(libc::time_t::MAX),
+        tv_sec: (at_ns / 1_000_000_000).try_into().unwrap_or(0),
         tv_nsec: (at_ns % 1_000_000_000).try_into().unwrap_or(0),
     };
     // SAFETY: the pointer is valid for a read of one `timespec`, and an absolute sleep leaves no rest to be written.

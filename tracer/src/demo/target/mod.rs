@@ -19,6 +19,7 @@ mod options;
 mod pause;
 mod plan;
 pub mod reasons;
+mod rehearsal;
 mod run;
 pub mod stats;
 mod threads;

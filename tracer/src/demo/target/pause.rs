@@ -1,7 +1,5 @@
 //! One pause: the calls of the pause functions, the touches between them, and what is measured around them.
 
-use std::hint::black_box;
-
 use anyhow::Result;
 
 use super::{
@@ -9,7 +7,7 @@ use super::{
     console,
     counters::{Faults, probe_page_mapped},
     kinds::Work,
-    world,
+    rehearsal, world,
 };
 
 /// What happens between the two halves of a pause.
@@ -30,12 +28,15 @@ pub(super) struct Pause<'a> {
 }
 
 /// What was measured around a pause and in it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Measured {
     pub(super) stop_called_ns: u64,
     pub(super) stopping_ns: u64,
     pub(super) duration_ns: u64,
+    /// Of the whole pause.
     pub(super) faults: Faults,
+    /// Of each of its works, in their order.
+    pub(super) by_work: Vec<Faults>,
     pub(super) probe_page_faults: u64,
 }
 
@@ -47,49 +48,46 @@ enum Performance {
 
 impl Pause<'_> {
     /// Runs through all of the pause's code without pausing, so that none of it faults in the pause itself.
+    /// `measured` is where the measurements will be put: its memory must be there too.
     ///
     /// It comes after all preparations: a fork among them made the stack and the data copy-on-write again.
-    pub(super) fn rehearse(&self) -> Result<()> {
-        world::rehearse();
-        console::rehearse();
-        touch_stack();
-        self.perform(Performance::Rehearsal).map(drop)
+    pub(super) fn rehearse(&self, measured: &mut Measured) -> Result<()> {
+        measured.by_work = vec![Faults::default(); self.before.len() + self.after.len()];
+        rehearsal::bring_in();
+        self.perform(Performance::Rehearsal, measured)
     }
 
     /// Makes the pause.
-    pub(super) fn make(&self) -> Result<Measured> {
+    pub(super) fn make(&self, measured: &mut Measured) -> Result<()> {
         let mapped_before = probe_page_mapped();
-        let mut measured = self.perform(Performance::Real)?;
+        self.perform(Performance::Real, measured)?;
         measured.probe_page_faults = u64::from(!mapped_before && probe_page_mapped());
-        Ok(measured)
+        Ok(())
     }
 
     #[inline(never)]
-    fn perform(&self, performance: Performance) -> Result<Measured> {
+    fn perform(&self, performance: Performance, measured: &mut Measured) -> Result<()> {
         let real = performance == Performance::Real;
+        let (by_before, by_after) = measured.by_work.split_at_mut(self.before.len());
         let faults_before = Faults::of_this_thread();
         let begin_ns = now_ns();
         if real {
             world::pauselens_demo_stop_world(self.reason);
         }
         let stopped_ns = now_ns();
-        go_through(self.before, performance);
+        go_through(self.before, performance, by_before);
         // An error is kept until the world runs again.
         let midway = if real { self.midway() } else { Ok(()) };
-        go_through(self.after, performance);
+        go_through(self.after, performance, by_after);
         if real {
             world::pauselens_demo_start_world();
         }
         let end_ns = now_ns();
-        let faults = Faults::of_this_thread().since(faults_before);
-        midway?;
-        Ok(Measured {
-            stop_called_ns: begin_ns,
-            stopping_ns: stopped_ns - begin_ns,
-            duration_ns: end_ns - begin_ns,
-            faults,
-            probe_page_faults: 0,
-        })
+        measured.faults = Faults::of_this_thread().since(faults_before);
+        measured.stop_called_ns = begin_ns;
+        measured.stopping_ns = stopped_ns - begin_ns;
+        measured.duration_ns = end_ns - begin_ns;
+        midway
     }
 
     fn midway(&self) -> Result<()> {
@@ -105,22 +103,13 @@ impl Pause<'_> {
     }
 }
 
-/// Writes to the stack below: the pause's frames need not be where the rehearsal's were.
-#[inline(never)]
-fn touch_stack() {
-    let mut frames = [0_u8; 64 * 1024];
-    for page in frames.chunks_mut(1024) {
-        // Through a black box, as nothing else reads it.
-        page[0] = black_box(1);
-    }
-    black_box(&mut frames);
-}
-
-fn go_through(works: &[Work], performance: Performance) {
-    for work in works {
+fn go_through(works: &[Work], performance: Performance, by_work: &mut [Faults]) {
+    for (work, faults) in works.iter().zip(by_work) {
+        let before = Faults::of_this_thread();
         match performance {
             Performance::Rehearsal => work.rehearse(),
             Performance::Real => work.perform(),
         }
+        *faults = Faults::of_this_thread().since(before);
     }
 }

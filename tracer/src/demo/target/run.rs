@@ -10,7 +10,7 @@ use super::{
     console, facts,
     kinds::{DEFAULT_KINDS, Kind, Work, prepare},
     options::Options,
-    pause::{Midway, Pause},
+    pause::{Measured, Midway, Pause},
     plan::{PlannedPause, plan},
     reasons,
     stats::Stats,
@@ -76,17 +76,18 @@ fn planned_pause(planned: &PlannedPause, round: u64, options: &Options, stats: &
         .map(Mutator::prepare)
         .transpose()
         .context("could not prepare the mutator")?;
-    pause.rehearse()?;
+    let mut measured = Measured::default();
+    pause.rehearse(&mut measured)?;
     if let Some(mutator) = &mutator {
         mutator.enter_fault(options.mutator_lead)?;
     }
-    let measured = pause.make()?;
+    pause.make(&mut measured)?;
     stats.total_pauses += 1;
     let mut account = account::expected(stats.total_pauses, round, planned.reason, works.iter());
-    account::measured(&mut account, measured, &works);
+    account::measured(&mut account, &measured, &works);
     if let Some(mutator) = &mutator {
-        mutator.wait()?;
-        account::with_mutator(&mut account, measured, mutator);
+        mutator.go_on()?;
+        account::with_mutator(&mut account, &measured, mutator);
     }
     stats.exact &= account.exact == Some(true);
     stats.pauses.push(account);
@@ -98,11 +99,12 @@ fn held_pause(options: &Options, stats: &mut Stats) -> Result<()> {
     let works = [first_touches(options)?, first_touches(options)?];
     let (before, after) = works.split_at(1);
     let pause = Pause { reason: reasons::FIRST_TOUCH, before, midway: Midway::WaitForLine, after };
-    pause.rehearse()?;
-    let measured = pause.make()?;
+    let mut measured = Measured::default();
+    pause.rehearse(&mut measured)?;
+    pause.make(&mut measured)?;
     stats.total_pauses += 1;
     let mut account = account::expected(stats.total_pauses, 0, pause.reason, works.iter());
-    account::measured(&mut account, measured, &works);
+    account::measured(&mut account, &measured, &works);
     stats.exact &= account.exact == Some(true);
     stats.pauses.push(account);
     Ok(())
@@ -119,8 +121,9 @@ fn last_pause(options: &Options, bystanders: Bystanders, mut stats: Stats) -> Re
     stats.pauses.push(account);
     stats.bystanders = bystanders.finish();
     report(options, &stats)?;
-    pause.rehearse()?;
-    pause.make().map(drop)
+    let mut measured = Measured::default();
+    pause.rehearse(&mut measured)?;
+    pause.make(&mut measured)
 }
 
 fn first_touches(options: &Options) -> Result<Work> {
@@ -132,12 +135,13 @@ fn first_touches(options: &Options) -> Result<Work> {
 fn report(options: &Options, stats: &Stats) -> Result<()> {
     for pause in stats.pauses.iter().filter(|pause| pause.exact == Some(false)) {
         eprintln!(
-            "demo-target: pause {} ({}) touched {:?}, but the thread counted {} minor and {} major faults",
+            "demo-target: pause {} ({}) touched {:?}, but the thread counted {} minor and {} major faults: {:?}",
             pause.number,
             pause.reason_name,
             pause.touched,
             pause.minflt.unwrap_or(0),
             pause.majflt.unwrap_or(0),
+            pause.counted,
         );
     }
     let mut line = serde_json::to_string(stats).context("could not write the statistics as JSON")?;

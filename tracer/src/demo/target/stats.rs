@@ -46,6 +46,9 @@ pub struct PauseStats {
     pub expected_others: BTreeMap<String, u64>,
     /// Pages populated with `madvise`: in the thread's counters, but no faults.
     pub populated: u64,
+    /// What the touches of each kind added to the thread's own counters, by the demo's names of the kinds. Of `swap`, the
+    /// major ones are `swap_in` and the minor ones `swap_cache`.
+    pub counted: BTreeMap<String, CountedStats>,
     /// From just before the stop to just after the start, `CLOCK_MONOTONIC`.
     pub duration_ns: Option<u64>,
     /// From just before the stop to just after it.
@@ -57,11 +60,7 @@ pub struct PauseStats {
     /// Faults that the tracer itself caused here: 1 when the page appeared that the kernel steps probed instructions
     /// in.
     pub probe_page_faults: Option<u64>,
-    /// How many of the swapped pages were major faults, all others being accounted for.
-    pub swap_in: Option<u64>,
-    /// How many of the swapped pages were minor faults.
-    pub swap_cache: Option<u64>,
-    /// Whether the counters agree with what was expected.
+    /// Whether the counters agree with what was expected, kind by kind and as a whole.
     pub exact: Option<bool>,
     /// Delays of the driver's userfaultfd faults.
     pub userfault_delay: Option<DelayStats>,
@@ -69,6 +68,15 @@ pub struct PauseStats {
     pub mutator: Option<MutatorStats>,
     /// The process ended in the middle of this pause, after the touches.
     pub ends_process: bool,
+}
+
+/// Faults in a thread's own counters.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, PartialEq, Eq)]
+pub struct CountedStats {
+    /// Minor ones.
+    pub minflt: u64,
+    /// Major ones.
+    pub majflt: u64,
 }
 
 /// Delays as the userfaultfd handler measured them, from reading an event to just before the answer: a fault takes

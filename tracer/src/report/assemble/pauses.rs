@@ -38,6 +38,8 @@ fn one(pause: &FinishedPause, outcome: &Outcome, namer: &Namer) -> Pause {
         stopped_ns: since_start(record.stopped_ns),
         restarting_ns: since_start(record.restarting_ns),
         resumed_ns: since_start(record.resumed_ns),
+        runtime_requested_ns: pause.stamps.requested_ns.and_then(since_start),
+        runtime_stopped_ns: pause.stamps.stopped_ns.and_then(since_start),
         duration_ns: pause.duration_ns(),
         stopping_ns: pause.stopping_ns(),
         driver_tid: record.driver,

@@ -52,6 +52,10 @@ impl Mutator {
                         return;
                     }
                     turn.take();
+                    // Stopped until told that the world runs again.
+                    if begin.recv().is_err() {
+                        return;
+                    }
                     let _ = end.send(());
                 }
             })
@@ -61,7 +65,7 @@ impl Mutator {
         let mutator =
             Self { tid, delays, go, done, thread: Some(thread), _handler: handler, _region: region };
         mutator.begin()?;
-        mutator.wait()?;
+        mutator.go_on()?;
         Ok(mutator)
     }
 
@@ -76,8 +80,9 @@ impl Mutator {
         Ok(())
     }
 
-    /// Waits until the mutator is through.
-    pub(in super::super) fn wait(&self) -> Result<()> {
+    /// Tells the mutator that the world runs again, and waits until it is through.
+    pub(in super::super) fn go_on(&self) -> Result<()> {
+        self.tell()?;
         self.done.recv().context("the mutator ended early")
     }
 
@@ -97,12 +102,13 @@ impl Mutator {
     fn begin(&self) -> Result<()> {
         // Before the mutator goes, so that a stop can't overtake it.
         world::mutator_runs();
+        self.tell().inspect_err(|_| world::mutator_stops())
+    }
+
+    fn tell(&self) -> Result<()> {
         match &self.go {
             Some(go) if go.send(()).is_ok() => Ok(()),
-            _ => {
-                world::mutator_stops();
-                bail!("the mutator ended early")
-            }
+            _ => bail!("the mutator ended early"),
         }
     }
 }
