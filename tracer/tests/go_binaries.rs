@@ -129,7 +129,12 @@ fn every_layout(version: &str) {
         let functions = bare.go_functions.unwrap();
         let site = &bare.sites.stopped[0];
         let named = functions.name_at(site.elf_address);
-        assert_eq!(named, Some(("runtime.stopTheWorldWithSema", bare.sites.requested.elf_address)));
+        let (name, start) = named.unwrap();
+        assert_eq!(name, "runtime.stopTheWorldWithSema");
+        // Behind Go's check for stack space: the first `push`.
+        let entry = bare.sites.requested.elf_address;
+        assert!((start.0..start.0 + 32).contains(&entry.0), "{entry} is not at the begin of {start}");
+        assert_eq!(open(&program).bytes(entry, 1), Some(&[0x55][..]), "push %rbp");
         let text = functions.text_range();
         assert_eq!(functions.name_at(text.end), None);
         assert_eq!(functions.name_at(ElfAddress(text.start.0 - 1)), None);

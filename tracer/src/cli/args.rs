@@ -105,6 +105,9 @@ pub struct TraceArgs {
     /// How many threads can be followed at once
     #[arg(long, default_value_t = 32768, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4_194_304))]
     pub max_threads: u32,
+    /// Also probe what the runtime's own stamps tell, and compare (one more trap in each pause)
+    #[arg(long)]
+    pub cross_check: bool,
     /// Measure what the kernel-side programs cost (slows every BPF program on the host a little)
     #[arg(long)]
     pub measure_overhead: bool,

@@ -28,8 +28,13 @@ pub(super) fn demo(arguments: &DemoArgs, global: Global, started: Instant) -> an
     let mut output = Output::open(arguments.format, arguments.output.as_deref(), global)?;
     let mut target = DemoTarget::start()?;
     let found = find(target.child.id())?;
-    let options =
-        Options { duration: None, keep: Keep::All, sizes: Sizes::default(), measure_programs: true };
+    let options = Options {
+        duration: None,
+        keep: Keep::All,
+        sizes: Sizes::default(),
+        cross_check: false,
+        measure_programs: true,
+    };
     let mut stdin = target.child.stdin.take().context("the demo target has no standard input")?;
     let stdout = target.stdout.take().context("the demo target has no standard output")?;
     // Read from a thread of its own, so that the target never waits for its reader.

@@ -28,6 +28,7 @@ pub(super) fn options(arguments: &TraceArgs, global: Global) -> Options {
             threads: arguments.max_threads,
             log_level: LOG_LEVELS[usize::from(global.verbose).min(LOG_LEVELS.len() - 1)],
         },
+        cross_check: arguments.cross_check,
         measure_programs: arguments.measure_overhead,
     }
 }

@@ -15,6 +15,6 @@ pub use event_format::EventFormat;
 pub use host::{Facts, PidNamespace, TRACEPOINTS, gather};
 pub use load::{LoadError, Loaded, Sizes, load};
 pub use perf_event::{open_software, probe_software};
-pub use plan::{FaultBegin, Plan, PlanError, Skipped, SoftwareEvent, Source, Step, plan};
+pub use plan::{FaultBegin, Plan, PlanError, Skipped, SoftwareEvent, Source, Step, Stopped, plan};
 pub use tracefs::{Tracefs, TracefsError, TracefsOrigin};
 pub use verify::{VerifyError, verify_sites};

@@ -131,11 +131,20 @@ pub struct PlanError {
     release: String,
 }
 
+/// Where the moment at which the world has stopped is taken from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stopped {
+    /// Probes at the return instructions of the stopping function.
+    Probe,
+    /// The runtime's own stamp, which arrives with the restart.
+    Stamp,
+}
+
 /// Decides.
 ///
 /// # Errors
 /// When something that can't be done without is missing.
-pub fn plan(facts: &Facts, sites: &PauseSites) -> Result<Plan, PlanError> {
+pub fn plan(facts: &Facts, sites: &PauseSites, stopped: Stopped) -> Result<Plan, PlanError> {
     let mut plan = Plan {
         steps: Vec::new(),
         skipped: Vec::new(),
@@ -145,7 +154,7 @@ pub fn plan(facts: &Facts, sites: &PauseSites) -> Result<Plan, PlanError> {
         pid_namespace: facts.pid_namespace,
         field_offsets: Vec::new(),
     };
-    plan_windows(&mut plan, sites);
+    plan_windows(&mut plan, sites, stopped);
     plan_thread_ends(&mut plan, facts)?;
     plan_fault_ends(&mut plan, facts);
     plan_kinds(&mut plan, facts);
@@ -179,12 +188,22 @@ impl Plan {
     }
 }
 
-fn plan_windows(plan: &mut Plan, sites: &PauseSites) {
-    let entry = "entry of the function";
+fn plan_windows(plan: &mut Plan, sites: &PauseSites, stopped: Stopped) {
+    let entry = "entry of the function, where the kernel need not step the probed instruction";
     let exit = "return instruction, decoded: a return probe would break a runtime that moves stacks";
     plan.step("pause requested", "pause_requested", Source::Uprobe(sites.requested.clone()), entry);
-    for site in &sites.stopped {
-        plan.step("pause stopped", "pause_stopped", Source::Uprobe(site.clone()), exit);
+    match stopped {
+        Stopped::Probe => {
+            for site in &sites.stopped {
+                plan.step("pause stopped", "pause_stopped", Source::Uprobe(site.clone()), exit);
+            }
+        }
+        Stopped::Stamp => plan.skipped.push(Skipped {
+            need: "pause stopped",
+            source: "uprobe at the stopping function's return",
+            why: "the runtime passes its own stamp on, which spares the target a trap in each pause (--cross-check \
+                  probes all the same and compares)",
+        }),
     }
     plan.step("pause restarting", "pause_restarting", Source::Uprobe(sites.restarting.clone()), entry);
     for site in &sites.resumed {
@@ -364,7 +383,7 @@ mod tests {
 
     #[test]
     fn a_full_host_gets_everything_and_begins_come_last() {
-        let plan = plan(&facts(&[]), &sites(2, 1)).expect("a plan");
+        let plan = plan(&facts(&[]), &sites(2, 1), Stopped::Probe).expect("a plan");
         assert_eq!(
             programs(&plan),
             [
@@ -395,7 +414,7 @@ mod tests {
     #[test]
     fn each_missing_piece_changes_the_plan_and_is_named() {
         let sites = sites(1, 1);
-        let without = |event| plan(&facts(&[event]), &sites);
+        let without = |event| plan(&facts(&[event]), &sites, Stopped::Probe);
 
         let software = without("exceptions:page_fault_user").expect("a plan");
         assert_eq!(software.fault_begin, FaultBegin::Software);
@@ -419,8 +438,16 @@ mod tests {
     }
 
     #[test]
+    fn the_runtime_s_own_stamp_spares_a_probe() {
+        let plan = plan(&facts(&[]), &sites(2, 1), Stopped::Stamp).expect("a plan");
+        assert!(!programs(&plan).contains(&"pause_stopped"));
+        assert_eq!(plan.skipped[0].need, "pause stopped");
+    }
+
+    #[test]
     fn an_older_kernel_s_batched_counters_are_not_used() {
-        let plan = plan(&Facts { counters_exact: false, ..facts(&[]) }, &sites(1, 1)).expect("a plan");
+        let plan = plan(&Facts { counters_exact: false, ..facts(&[]) }, &sites(1, 1), Stopped::Probe)
+            .expect("a plan");
         assert!(!plan.kinds_exact && !programs(&plan).contains(&"resident_changed"));
         assert!(plan.skipped[0].why.contains("6.2"));
     }

@@ -50,6 +50,14 @@ impl Recognised {
         }
     }
 
+    /// Whether the runtime itself passes on when the world had stopped, so that no probe is needed for it.
+    pub fn carries_stopped(&self) -> bool {
+        match &self.decoder {
+            Decoder::Go(version) => go::carries_stopped(version),
+            Decoder::Demo => false,
+        }
+    }
+
     /// The runtime's own clock readings, from the registers at the entry of the restarting function.
     pub fn stamps(&self, at_restarting: Registers) -> RuntimeStamps {
         match &self.decoder {

@@ -1,6 +1,8 @@
 //! The places in a file where pauses begin and end.
 
-use crate::elf::{ElfAddress, FileOffset, Function, Image, ReturnSitesError, SymbolSource, return_sites};
+use crate::elf::{
+    ElfAddress, FileOffset, Function, Image, ReturnSitesError, SymbolSource, entry_site, return_sites,
+};
 
 /// One instruction for a probe.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -20,7 +22,7 @@ pub struct Site {
 /// What an instruction is to its function.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum SiteKind {
-    /// The first instruction.
+    /// The first instruction, or one soon after it that sees the same arguments: see [`entry_site`].
     Entry,
     /// A return instruction.
     Return,
@@ -52,9 +54,9 @@ impl PauseSites {
     ) -> Result<PauseSites, ReturnSitesError> {
         let (stopped, resumed) = (return_sites(image, stop)?, return_sites(image, start)?);
         Ok(PauseSites {
-            requested: site(image, stop, stop.address, SiteKind::Entry)?,
+            requested: site(image, stop, entry_site(image, stop), SiteKind::Entry)?,
             stopped: returns(image, stop, &stopped)?,
-            restarting: site(image, start, start.address, SiteKind::Entry)?,
+            restarting: site(image, start, entry_site(image, start), SiteKind::Entry)?,
             resumed: returns(image, start, &resumed)?,
         })
     }

@@ -63,10 +63,16 @@ impl Rings {
 }
 
 /// A record with what the runtime says of it.
-pub(super) fn closed(record: WindowRecord, state: State, recognised: &Recognised) -> Closed {
+///
+/// When the world had stopped is taken from the runtime's stamp where no probe saw it, if it lies where it must.
+pub(super) fn closed(mut record: WindowRecord, state: State, recognised: &Recognised) -> Closed {
     let requested = (record.requested_ns != 0).then_some(Registers(record.at_requested));
     let restarting = (record.restarting_ns != 0).then_some(Registers(record.at_restarting));
     let stamps = restarting.map(|registers| recognised.stamps(registers)).unwrap_or_default();
+    if record.stopped_ns == 0 {
+        let possible = record.requested_ns..=record.restarting_ns;
+        record.stopped_ns = stamps.stopped_ns.filter(|stamp| possible.contains(stamp)).unwrap_or(0);
+    }
     Closed { record, state, reason: recognised.reason(requested, restarting), stamps }
 }
 

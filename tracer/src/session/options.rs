@@ -13,6 +13,8 @@ pub struct Options {
     pub keep: Keep,
     /// Sizes of the kernel side's tables.
     pub sizes: Sizes,
+    /// Probe also what the runtime's own stamps tell, to compare.
+    pub cross_check: bool,
     /// Measure the CPU time of the kernel-side programs. It costs every BPF program on the host a little, so it is
     /// not done unless asked for.
     pub measure_programs: bool,

@@ -22,8 +22,8 @@ use crate::{
     memory::AddressSpace,
     pause::{Collector, StampDifferences, State, Surroundings},
     probe::{
-        AttachError, Attached, LoadError, Plan, PlanError, Tracefs, TracefsError, VerifyError, attach,
-        gather, load, plan, verify_sites,
+        AttachError, Attached, LoadError, Plan, PlanError, Stopped, Tracefs, TracefsError, VerifyError,
+        attach, gather, load, plan, verify_sites,
     },
     runtime::Recognised,
     symbols::Modules,
@@ -89,7 +89,9 @@ pub async fn trace(
 ) -> Result<Outcome, SessionError> {
     let pid = subject.target.pid();
     let facts = gather(&Tracefs::open()?);
-    let plan = plan(&facts, &subject.recognised.sites)?;
+    let stamped = subject.recognised.carries_stopped() && !options.cross_check;
+    let stopped = if stamped { Stopped::Stamp } else { Stopped::Probe };
+    let plan = plan(&facts, &subject.recognised.sites, stopped)?;
     let space = AddressSpace::of(pid);
     verify_sites(subject.target, subject.image, &subject.recognised.sites, space.mappings())?;
     let mut stop = Stop::new(subject.target).map_err(SessionError::Wait)?;

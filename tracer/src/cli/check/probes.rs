@@ -3,7 +3,7 @@
 use super::finding::{Finding, Verdict};
 use crate::{
     elf::Image,
-    probe::{Facts, Plan, Sizes, attach, load, plan, probe_software},
+    probe::{Facts, Plan, Sizes, Stopped, attach, load, plan, probe_software},
     runtime::recognise,
     target::Target,
 };
@@ -12,7 +12,7 @@ use crate::{
 pub(super) fn probes(facts: &Facts) -> anyhow::Result<Vec<Finding>> {
     let own = Target::open(std::process::id())?;
     let image = Image::open(own.open_executable()?, own.exe().to_owned())?;
-    let whole = plan(facts, &recognise(&image)?.sites)?;
+    let whole = plan(facts, &recognise(&image)?.sites, Stopped::Probe)?;
     let mut findings = vec![match probe_software() {
         Ok(()) => Finding::good("software events", "can be opened"),
         Err(error) => Finding::new(

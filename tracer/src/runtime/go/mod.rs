@@ -17,5 +17,5 @@ mod version;
 
 pub(super) use reason::reason;
 pub(super) use recognise::{LOOKED_FOR, recognise};
-pub(super) use stamps::stamps;
+pub(super) use stamps::{carries_stopped, stamps};
 pub(super) use version::GoVersion;

@@ -10,6 +10,13 @@ const NOW: usize = 0;
 const STARTED_STOPPING: usize = 2;
 /// `worldStop.finishedStopping`, Go 1.23 and later.
 const FINISHED_STOPPING: usize = 3;
+/// The minor version of Go that passed it first.
+const STOPPED_SINCE: u32 = 23;
+
+/// Whether the reading of when the world had stopped is passed.
+pub(in crate::runtime) fn carries_stopped(version: &GoVersion) -> bool {
+    version.is_at_least(STOPPED_SINCE)
+}
 
 /// Reads the clock readings. Go reads `CLOCK_MONOTONIC` and keeps it unchanged; "now" is zero where the
 /// callee is to read the clock itself.
@@ -20,7 +27,7 @@ pub(in crate::runtime) fn stamps(version: &GoVersion, at_restarting: Registers) 
     };
     RuntimeStamps {
         requested_ns: argument(STARTED_STOPPING, 22),
-        stopped_ns: argument(FINISHED_STOPPING, 23),
+        stopped_ns: argument(FINISHED_STOPPING, STOPPED_SINCE),
         now_ns: argument(NOW, 22),
     }
 }
