@@ -7,6 +7,7 @@ pub mod cli;
 pub mod demo;
 pub mod elf;
 pub mod memory;
+pub mod message;
 pub mod pause;
 pub mod probe;
 pub mod report;

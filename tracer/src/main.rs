@@ -3,7 +3,10 @@
 use std::{process::ExitCode, time::Instant};
 
 use clap::Parser as _;
-use tracer::cli::{Cli, Exit, execute};
+use tracer::{
+    cli::{Cli, Exit, execute},
+    message::message,
+};
 
 fn main() -> ExitCode {
     let started = Instant::now();
@@ -12,7 +15,7 @@ fn main() -> ExitCode {
     match execute(&cli, started) {
         Ok(exit) => exit.into(),
         Err(error) => {
-            eprintln!("pauselens: {error:#}");
+            eprintln!("pauselens: {}", message(error.as_ref()));
             Exit::Failed.into()
         }
     }

@@ -16,7 +16,9 @@ pub(super) fn attach(arguments: &AttachArgs, global: Global, started: Instant) -
     let trace = &arguments.trace;
     let mut output = Output::open(trace.format, trace.output.as_deref(), global)?;
     let found = find(arguments.pid)?;
-    let outcome = trace_shown(&found, &options(trace, global), started, until(trace), || {})?;
+    let mut outcome = trace_shown(&found, &options(trace, global), started, until(trace), || {})?;
+    // The report does not wait for the probes to be gone; the end of the program does.
+    let detaching = outcome.detaching.take();
     let report = assemble(
         outcome,
         Context {
@@ -29,5 +31,6 @@ pub(super) fn attach(arguments: &AttachArgs, global: Global, started: Instant) -
         },
     );
     output.write(&report)?;
+    drop(detaching);
     Ok(if report.trace.complete { Exit::Done } else { Exit::Incomplete })
 }

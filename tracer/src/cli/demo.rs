@@ -39,10 +39,11 @@ pub(super) fn demo(arguments: &DemoArgs, global: Global, started: Instant) -> an
     let stdout = target.stdout.take().context("the demo target has no standard output")?;
     // Read from a thread of its own, so that the target never waits for its reader.
     let account = std::thread::spawn(move || std::io::read_to_string(stdout));
-    let outcome = trace_shown(&found, &options, started, "tracing its pauses".to_owned(), || {
+    let mut outcome = trace_shown(&found, &options, started, "tracing its pauses".to_owned(), || {
         // When the target is gone the trace ends by itself.
         let _ = stdin.write_all(b"go\n");
     })?;
+    let detaching = outcome.detaching.take();
     let account = account.join().ok().and_then(Result::ok).unwrap_or_default();
     let status = target.child.wait().context("the demo target can't be waited for")?;
     let report = assemble(
@@ -57,6 +58,7 @@ pub(super) fn demo(arguments: &DemoArgs, global: Global, started: Instant) -> an
         },
     );
     output.write(&report)?;
+    drop(detaching);
     let comparison = compare::compare(&report, &account)?;
     eprint!("{}", comparison.text);
     if !status.success() {

@@ -27,7 +27,8 @@ pub(super) fn run(arguments: &RunArgs, global: Global, started: Instant) -> anyh
     let mut held = Held::start(command)?;
     let found = find(held.pid()).inspect_err(|_| held.kill())?;
     let outcome = trace_shown(&found, &options(trace, global), started, until(trace), || held.release());
-    let outcome = outcome.inspect_err(|_| held.kill())?;
+    let mut outcome = outcome.inspect_err(|_| held.kill())?;
+    let detaching = outcome.detaching.take();
     let exit = held.exit_status();
     let mut notes = Vec::new();
     if exit.is_none() {
@@ -45,5 +46,6 @@ pub(super) fn run(arguments: &RunArgs, global: Global, started: Instant) -> anyh
         },
     );
     output.write(&report)?;
+    drop(detaching);
     Ok(if report.trace.complete { Exit::Done } else { Exit::Incomplete })
 }

@@ -6,11 +6,15 @@ use std::{
     num::NonZeroU32,
     os::fd::{AsFd as _, AsRawFd as _, OwnedFd},
     path::PathBuf,
+    thread::JoinHandle,
 };
 
 use aya::{
     Ebpf,
-    programs::{Program, ProgramError, ProgramFd, UProbe, uprobe::UProbeScope},
+    programs::{
+        Program, ProgramFd, UProbe,
+        uprobe::{UProbeLink, UProbeScope},
+    },
 };
 use thiserror::Error;
 
@@ -20,22 +24,63 @@ use super::{
     plan::{Plan, Source, Step},
     software::attach_all,
 };
+use crate::message::message;
 
 /// Everything in place. Dropping it takes the probes away.
 #[derive(Debug)]
 pub struct Attached {
-    /// Programs, uprobe links and maps.
+    /// Programs and maps.
     pub ebpf: Ebpf,
     /// How many threads have their events.
     pub threads: usize,
-    events: Vec<OwnedFd>,
+    placed: Placed,
 }
 
 impl Attached {
-    /// How many perf events are open, uprobes not counted.
+    /// Begins to take the probes away, and leaves programs and maps behind to be read.
     #[must_use]
-    pub fn events(&self) -> usize {
-        self.events.len()
+    pub fn detach(self) -> (Ebpf, Detaching) {
+        let Self { ebpf, placed, .. } = self;
+        (ebpf, Detaching { thread: Some(std::thread::spawn(move || drop(placed))) })
+    }
+}
+
+/// Probes that are being taken away. They are gone when this has been dropped.
+#[derive(Debug)]
+pub struct Detaching {
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Drop for Detaching {
+    fn drop(&mut self) {
+        if let Some(thread) = self.thread.take() {
+            // It only closes descriptors; if it failed the kernel closes them at our end.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// What is attached, apart from the programs themselves.
+#[derive(Debug, Default)]
+struct Placed {
+    uprobes: Vec<UProbeLink>,
+    tracepoints: Vec<OwnedFd>,
+    software: Vec<OwnedFd>,
+}
+
+impl Drop for Placed {
+    /// Taking a probe away waits until no CPU can be inside its program any more, tens of milliseconds each: they
+    /// wait side by side.
+    fn drop(&mut self) {
+        self.software.clear();
+        let tracepoints = std::mem::take(&mut self.tracepoints);
+        std::thread::scope(|scope| {
+            for link in self.uprobes.drain(..) {
+                scope.spawn(move || drop(link));
+            }
+            // The kernel takes these away one at a time anyhow.
+            scope.spawn(move || drop(tracepoints));
+        });
     }
 }
 
@@ -91,20 +136,20 @@ pub enum AttachError {
 /// See [`AttachError`]. What had been attached by then is taken away again.
 pub fn attach(loaded: Loaded, plan: &Plan, pid: u32, executable: &File) -> Result<Attached, AttachError> {
     let Loaded { mut ebpf } = loaded;
-    let mut events = Vec::new();
+    let mut placed = Placed::default();
     let mut software = Vec::new();
     for step in &plan.steps {
         match &step.source {
             Source::Uprobe(site) => {
                 let program = uprobe(&mut ebpf, step.program)?;
-                attach_uprobe(program, step, site.file_offset.0, pid, executable)?;
+                placed.uprobes.push(attach_uprobe(program, step, site.file_offset.0, pid, executable)?);
             }
             Source::Tracepoint { id, .. } => {
                 let program = program_fd(&ebpf, step.program)?;
                 let event = attach_tracepoint(*id, program.as_fd()).map_err(|source| {
                     AttachError::Tracepoint { need: step.need, source_name: step.source.describe(), source }
                 })?;
-                events.push(event);
+                placed.tracepoints.push(event);
             }
             Source::Software(event) => software.push((*event, step.program)),
         }
@@ -115,9 +160,8 @@ pub fn attach(loaded: Loaded, plan: &Plan, pid: u32, executable: &File) -> Resul
         .collect::<Result<Vec<_>, AttachError>>()?;
     let (descriptors, threads) =
         attach_all(pid, &software).map_err(|source| AttachError::Software { pid, source })?;
-    // The events on threads are closed before the tracepoints: see the order of fields in a drop.
-    events.splice(0..0, descriptors);
-    Ok(Attached { ebpf, threads, events })
+    placed.software = descriptors;
+    Ok(Attached { ebpf, threads, placed })
 }
 
 fn uprobe<'a>(ebpf: &'a mut Ebpf, name: &'static str) -> Result<&'a mut UProbe, AttachError> {
@@ -141,7 +185,7 @@ fn attach_uprobe(
     file_offset: u64,
     pid: u32,
     executable: &File,
-) -> Result<(), AttachError> {
+) -> Result<UProbeLink, AttachError> {
     let failed = |reason: String| AttachError::Uprobe {
         need: step.need,
         source_name: step.source.describe(),
@@ -152,16 +196,6 @@ fn attach_uprobe(
     let path = PathBuf::from(format!("/proc/self/fd/{}", executable.as_raw_fd()));
     let scope =
         NonZeroU32::new(pid).map(UProbeScope::OneProcess).ok_or_else(|| failed("pid 0".to_owned()))?;
-    program.attach(file_offset, path, scope).map(drop).map_err(|error: ProgramError| failed(chain(&error)))
-}
-
-/// An error with its causes.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text = format!("{text}: {error}");
-        cause = error.source();
-    }
-    text
+    let link = program.attach(file_offset, path, scope).and_then(|link| program.take_link(link));
+    link.map_err(|error| failed(message(&error)))
 }

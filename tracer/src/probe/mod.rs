@@ -10,7 +10,7 @@ mod software;
 mod tracefs;
 mod verify;
 
-pub use attach::{AttachError, Attached, attach};
+pub use attach::{AttachError, Attached, Detaching, attach};
 pub use event_format::EventFormat;
 pub use host::{Facts, PidNamespace, TRACEPOINTS, gather};
 pub use load::{LoadError, Loaded, Sizes, load};

@@ -7,7 +7,7 @@ use tracer_common::{pause::ProcessTotals, thread::ThreadState};
 use crate::{
     memory::AddressSpace,
     pause::{Collected, Losses, StampDifferences, Surroundings},
-    probe::Plan,
+    probe::{Detaching, Plan},
     symbols::Modules,
     target::Reading,
 };
@@ -82,4 +82,6 @@ pub struct Outcome {
     pub programs: Option<ProgramCost>,
     /// Things to tell the user.
     pub notes: Vec<String>,
+    /// The probes on their way out: gone when this has been dropped.
+    pub detaching: Option<Detaching>,
 }

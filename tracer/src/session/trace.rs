@@ -77,7 +77,7 @@ pub enum SessionError {
     EndedEarly(u32),
 }
 
-/// Traces the subject until something ends the trace. Probes are gone when this returns.
+/// Traces the subject until something ends the trace. Probes are gone when the outcome has been dropped.
 ///
 /// # Errors
 /// Only before anything was recorded: see [`SessionError`].
@@ -217,7 +217,7 @@ impl<'a> Running<'a> {
         let threads = leftovers::threads(&attached.ebpf)?;
         let losses = leftovers::losses(&attached.ebpf)?;
         let programs = self.program_stats.as_ref().map(|_| program_cost(&attached));
-        drop(attached);
+        let (_, detaching) = attached.detach();
         let mut notes = self.subject.recognised.notes.clone();
         if losses.of(Loss::FaultBeginMissing) > 0 {
             notes.push(format!(
@@ -245,6 +245,7 @@ impl<'a> Running<'a> {
             attach_ns: self.attach_ns,
             programs,
             notes,
+            detaching: Some(detaching),
         })
     }
 }

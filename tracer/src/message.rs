@@ -1,0 +1,31 @@
+//! The one message that a failure ends with.
+
+/// The error and its causes, joined; a cause that the text before it already tells is left out.
+#[must_use]
+pub fn message(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        let told = cause.to_string();
+        if !text.contains(&told) {
+            text = format!("{text}: {told}");
+        }
+        next = cause.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::message;
+
+    #[test]
+    fn nothing_is_said_twice() {
+        let of = |context: &'static str| {
+            let error = anyhow::anyhow!("no such file").context(context);
+            message(error.as_ref())
+        };
+        assert_eq!(of("x: no such file; name another"), "x: no such file; name another");
+        assert_eq!(of("x can't be read"), "x can't be read: no such file");
+    }
+}
