@@ -77,6 +77,9 @@ pub fn fault_end_major(ctx: PerfEventContext) -> u32 {
 
 #[inline(always)]
 fn begin(ids: Ids, address: u64, ip: u64, bits: u32) {
+    // First of all: what follows is our own time, and belongs to the fault rather than to nothing.
+    // SAFETY: the helper has no preconditions.
+    let now_ns = unsafe { bpf_ktime_get_ns() };
     let Some(state) = thread::known_or_new(ids) else { return };
     if state.begin_ns != 0 {
         if state.address == address {
@@ -92,8 +95,7 @@ fn begin(ids: Ids, address: u64, ip: u64, bits: u32) {
     state.seen = bits;
     state.reclaim_ns = 0;
     state.reclaim_begin_ns = 0;
-    // SAFETY: the helper has no preconditions.
-    state.begin_ns = unsafe { bpf_ktime_get_ns() };
+    state.begin_ns = now_ns;
 }
 
 #[inline(always)]

@@ -27,7 +27,7 @@ use crate::{
     },
     runtime::Recognised,
     symbols::Modules,
-    target::{Target, read_counters},
+    target::{Counters, Target, read_counters, read_process_counters},
 };
 
 /// The rings are emptied this often; nobody is woken in between.
@@ -119,6 +119,7 @@ struct Running<'a> {
     generation: u64,
     stamps: StampDifferences,
     counters: CounterReadings,
+    last_counters: Option<Counters>,
     opened_ns: u64,
     opened_unix_ms: u64,
     attach_ns: u64,
@@ -152,6 +153,7 @@ impl<'a> Running<'a> {
             modules,
             stamps: StampDifferences::default(),
             counters,
+            last_counters: None,
             opened_ns,
             opened_unix_ms,
             attach_ns: 0,
@@ -170,6 +172,9 @@ impl<'a> Running<'a> {
                     self.drain();
                     if told.elapsed() >= PROGRESS_INTERVAL {
                         told = Instant::now();
+                        // A target that ends takes its counters along: the last ones seen are kept.
+                        let counters = read_process_counters(self.subject.target.pid());
+                        self.last_counters = counters.or(self.last_counters);
                         observer.progress(&self.progress(attached));
                     }
                 }
@@ -203,6 +208,9 @@ impl<'a> Running<'a> {
         }
         let pid = self.subject.target.pid();
         self.counters.before_close = read_counters(pid);
+        if self.counters.before_close.process.is_none() {
+            self.counters.before_close.process = self.last_counters;
+        }
         leftovers::close_gate(&mut attached.ebpf, pid)?;
         let closed_ns = monotonic_ns();
         self.counters.after_close = read_counters(pid);

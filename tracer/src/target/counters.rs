@@ -22,19 +22,26 @@ pub struct Reading {
     pub threads: BTreeMap<u32, Counters>,
 }
 
+/// Reads the counters of the whole process. `None` when it is gone.
+#[must_use]
+pub fn read_process_counters(pid: u32) -> Option<Counters> {
+    read(&format!("/proc/{pid}/stat"))
+}
+
 /// Reads the counters. What can't be read (a thread that ends meanwhile) is left out.
 #[must_use]
 pub fn read_counters(pid: u32) -> Reading {
-    let read = |path: String| {
-        let stat = parse_stat(&fs::read_to_string(path).ok()?)?;
-        Some(Counters { minor: stat.minor, major: stat.major })
-    };
     Reading {
-        process: read(format!("/proc/{pid}/stat")),
+        process: read_process_counters(pid),
         threads: thread_ids(pid)
             .unwrap_or_default()
             .into_iter()
-            .filter_map(|tid| Some((tid, read(format!("/proc/{pid}/task/{tid}/stat"))?)))
+            .filter_map(|tid| Some((tid, read(&format!("/proc/{pid}/task/{tid}/stat"))?)))
             .collect(),
     }
+}
+
+fn read(path: &str) -> Option<Counters> {
+    let stat = parse_stat(&fs::read_to_string(path).ok()?)?;
+    Some(Counters { minor: stat.minor, major: stat.major })
 }

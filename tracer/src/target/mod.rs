@@ -10,7 +10,7 @@ mod stat;
 mod threads;
 mod userfaultfd;
 
-pub use counters::{Counters, Reading, read_counters};
+pub use counters::{Counters, Reading, read_counters, read_process_counters};
 pub use held::{Held, HeldError};
 pub use identity::{Target, TargetError};
 pub use maps::{Backing, Mapping, parse_maps, read_maps};

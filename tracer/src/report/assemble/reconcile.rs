@@ -46,32 +46,43 @@ fn thread(reading: &Reading, tid: u32) -> Option<Counters> {
     reading.process.map(|_| reading.threads.get(&tid).copied().unwrap_or_default())
 }
 
-/// The fewest and the most faults that the kernel can have counted while the gate was open.
-fn range(
-    readings: &CounterReadings,
-    of: impl Fn(&Reading) -> Option<Counters>,
-) -> Option<(Counters, Counters)> {
+/// The fewest and the most faults that the kernel can have counted while the gate was open. The most is not known of
+/// a target that had ended before it could be read again.
+fn range(readings: &CounterReadings, of: impl Fn(&Reading) -> Option<Counters>) -> Range {
     let between = |from: Counters, to: Counters| {
         Some(Counters { minor: to.minor.checked_sub(from.minor)?, major: to.major.checked_sub(from.major)? })
     };
-    let least = between(of(&readings.after_open)?, of(&readings.before_close)?)?;
-    let most = between(of(&readings.before_open)?, of(&readings.after_close)?)?;
-    Some((least, most))
+    let pair = |from: &Reading, to: &Reading| between(of(from)?, of(to)?);
+    Range {
+        least: pair(&readings.after_open, &readings.before_close),
+        most: pair(&readings.before_open, &readings.after_close),
+    }
 }
 
-fn compare(ours: Counters, range: Option<(Counters, Counters)>) -> Reconciliation {
-    let left_over = range.map(|(least, most)| {
-        let total = |counters: Counters| i64::try_from(counters.minor + counters.major).unwrap_or(i64::MAX);
-        let (ours, least, most) = (total(ours), total(least), total(most));
-        if ours < least { least - ours } else { most.min(ours) - ours }
-    });
+/// What the kernel's counters tell.
+#[derive(Clone, Copy, Debug, Default)]
+struct Range {
+    least: Option<Counters>,
+    most: Option<Counters>,
+}
+
+fn compare(ours: Counters, range: Range) -> Reconciliation {
+    let total = |counters: Counters| i64::try_from(counters.minor + counters.major).unwrap_or(i64::MAX);
+    let unseen = range.least.map(|least| (total(least) - total(ours)).max(0));
+    let too_many = range.most.map(|most| (total(most) - total(ours)).min(0));
+    let left_over = match (unseen, too_many) {
+        // Some were not seen, whatever the most is.
+        (Some(unseen), _) if unseen > 0 => Some(unseen),
+        (Some(_), Some(too_many)) => Some(too_many),
+        _ => None,
+    };
     Reconciliation {
         minor: ours.minor,
         major: ours.major,
-        kernel_minor_least: range.map(|(least, _)| least.minor),
-        kernel_minor_most: range.map(|(_, most)| most.minor),
-        kernel_major_least: range.map(|(least, _)| least.major),
-        kernel_major_most: range.map(|(_, most)| most.major),
+        kernel_minor_least: range.least.map(|least| least.minor),
+        kernel_minor_most: range.most.map(|most| most.minor),
+        kernel_major_least: range.least.map(|least| least.major),
+        kernel_major_most: range.most.map(|most| most.major),
         left_over,
     }
 }
@@ -83,10 +94,13 @@ mod tests {
     #[test]
     fn what_lies_in_the_range_leaves_nothing_over() {
         let counters = |minor, major| Counters { minor, major };
-        let range = Some((counters(100, 5), counters(110, 5)));
+        let range = Range { least: Some(counters(100, 5)), most: Some(counters(110, 5)) };
         for (minor, left_over) in [(100, 0), (110, 0), (104, 0), (90, 10), (111, -1)] {
             assert_eq!(compare(counters(minor, 5), range).left_over, Some(left_over), "{minor}");
         }
-        assert_eq!(compare(counters(1, 0), None).left_over, None);
+        assert_eq!(compare(counters(1, 0), Range::default()).left_over, None);
+        let ended = Range { most: None, ..range };
+        assert_eq!(compare(counters(200, 5), ended).left_over, None);
+        assert_eq!(compare(counters(90, 5), ended).left_over, Some(10));
     }
 }

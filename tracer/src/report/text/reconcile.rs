@@ -59,7 +59,14 @@ fn counted(counts: &Reconciliation) -> String {
 
 fn against_kernel(counts: &Reconciliation) -> String {
     let Some(left_over) = counts.left_over else {
-        return "the kernel's own counters could not be read".to_owned();
+        return match (counts.kernel_minor_least, counts.kernel_major_least) {
+            (Some(minor), Some(major)) => format!(
+                "the kernel's own counters when they were last read, before the target ended: {} minor, {} major",
+                units::count(minor),
+                units::count(major)
+            ),
+            _ => "the kernel's own counters could not be read".to_owned(),
+        };
     };
     let kernel = format!(
         "the kernel's own counters: {} minor, {} major",
