@@ -35,7 +35,7 @@ pub enum Command {
     Demo(DemoArgs),
     /// The built-in target: faults a known number of pages inside its own pauses
     #[command(hide = true)]
-    DemoTarget(crate::demo::target::Options),
+    DemoTarget(Box<crate::demo::target::Options>),
 }
 
 /// Options of every command.

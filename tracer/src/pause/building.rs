@@ -59,16 +59,13 @@ pub(super) struct Building {
     pub(super) longest: Option<LongestFault>,
     pub(super) driver_spans: Vec<(u64, u64)>,
     pub(super) other_spans: Vec<FaultSpan>,
-    pub(super) spans_whole: bool,
+    /// Some faults of other threads are in no span.
+    pub(super) spans_lost: bool,
     /// Faults that began before the window: how much of them is inside is known when the window's record is.
     edges: Vec<(FaultRecord, Refined)>,
 }
 
 impl Building {
-    pub(super) fn new() -> Self {
-        Self { spans_whole: true, ..Self::default() }
-    }
-
     /// Adds one detail.
     pub(super) fn add(&mut self, record: &FaultRecord, space: &mut AddressSpace, around: Surroundings) {
         self.details += 1;
@@ -101,7 +98,7 @@ impl Building {
                 stack: record.stack,
             });
         } else {
-            self.spans_whole = false;
+            self.spans_lost = true;
         }
     }
 

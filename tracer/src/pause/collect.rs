@@ -140,7 +140,7 @@ impl Collector {
             let oldest = self.open.keys().min().copied();
             oldest.and_then(|window| self.open.remove(&window));
         }
-        let building = self.open.entry(record.window).or_insert_with(Building::new);
+        let building = self.open.entry(record.window).or_default();
         building.add(record, &mut self.space, self.around);
     }
 
@@ -152,7 +152,7 @@ impl Collector {
 
     /// A window has closed, or was found open at the end. Its details must have been given before.
     pub fn window(&mut self, closed: Closed) {
-        let building = self.open.remove(&closed.record.window).unwrap_or_else(Building::new);
+        let building = self.open.remove(&closed.record.window).unwrap_or_default();
         let pause = FinishedPause::new(closed, building, self.around);
         self.collected.add(&pause);
         self.collected.keep(pause, self.keep);

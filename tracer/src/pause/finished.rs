@@ -118,7 +118,7 @@ impl FinishedPause {
             state,
             reason,
             stamps,
-            stopping_whole: building.spans_whole,
+            stopping_whole: !building.spans_lost,
             by_kind,
             others_by_kind,
             stacks,

@@ -27,7 +27,7 @@ impl EventFormat {
     }
 }
 
-/// `field:unsigned long address;	offset:8;	size:8;	signed:0;`
+/// A line such as `field:unsigned long address; offset:8; size:8; signed:0;`, its parts separated by tabs.
 fn parse_field(line: &str) -> Option<(String, u32)> {
     let rest = line.trim().strip_prefix("field:")?;
     let (declaration, rest) = rest.split_once(';')?;

@@ -2,7 +2,7 @@
 
 use std::{ffi::OsString, fs::File, path::PathBuf, sync::Arc};
 
-use crate::target::Mapping;
+use crate::target::{FileId, Mapping};
 
 /// One executable mapping and the file behind it.
 #[derive(Clone, Debug)]
@@ -17,8 +17,8 @@ pub struct Module {
     pub name: OsString,
     /// The open file; `None` when there is none or it could not be opened.
     pub file: Option<Arc<File>>,
-    /// Device and inode: the identity of the file.
-    pub inode: (String, u64),
+    /// Which file it is.
+    pub id: FileId,
 }
 
 /// All that were seen.
@@ -39,7 +39,7 @@ impl Modules {
     pub fn observe(&mut self, mappings: &[Mapping]) {
         for mapping in mappings.iter().filter(|mapping| mapping.executable) {
             let known = self.modules.iter().any(|module| {
-                module.start == mapping.start && module.end == mapping.end && module.inode == mapping.inode
+                module.start == mapping.start && module.end == mapping.end && module.id == mapping.file
             });
             if !known {
                 let file = if mapping.is_file() { self.open(mapping) } else { None };
@@ -49,7 +49,7 @@ impl Modules {
                     offset_bytes: mapping.offset_bytes,
                     name: mapping.name.clone(),
                     file,
-                    inode: mapping.inode.clone(),
+                    id: mapping.file.clone(),
                 });
             }
         }
@@ -64,7 +64,7 @@ impl Modules {
     /// The file of a mapping: the one that another mapping opened, the mapping's own, or the path as the target
     /// sees it.
     fn open(&self, mapping: &Mapping) -> Option<Arc<File>> {
-        if let Some(module) = self.modules.iter().find(|module| module.inode == mapping.inode) {
+        if let Some(module) = self.modules.iter().find(|module| module.id == mapping.file) {
             return module.file.clone();
         }
         let own = format!("/proc/{}/map_files/{:x}-{:x}", self.pid, mapping.start, mapping.end);

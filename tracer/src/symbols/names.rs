@@ -8,7 +8,10 @@ use blazesym::symbolize::{
 };
 
 use super::modules::{Module, Modules};
-use crate::elf::{ElfAddress, FileOffset, GoFunctions, Image};
+use crate::{
+    elf::{ElfAddress, FileOffset, GoFunctions, Image},
+    target::FileId,
+};
 
 /// The frame that stands for a stack that was lost in the kernel.
 const STACK_LOST: &str = "[stack lost]";
@@ -20,7 +23,7 @@ pub struct Namer {
     modules: Modules,
     go: Option<Arc<GoFunctions>>,
     symbolizer: Symbolizer,
-    images: RefCell<HashMap<(String, u64), Option<Arc<Image>>>>,
+    images: RefCell<HashMap<FileId, Option<Arc<Image>>>>,
     names: RefCell<HashMap<u64, String>>,
 }
 
@@ -93,7 +96,7 @@ impl Namer {
     fn image(&self, module: &Module) -> Option<Arc<Image>> {
         let mut images = self.images.borrow_mut();
         images
-            .entry(module.inode.clone())
+            .entry(module.id.clone())
             .or_insert_with(|| {
                 let file = module.file.as_ref()?.try_clone().ok()?;
                 // A damaged file costs its own names, no others.

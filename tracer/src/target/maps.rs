@@ -17,6 +17,15 @@ pub enum Backing {
     ProbeSteps,
 }
 
+/// Which file stands behind a mapping, as the map gives it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct FileId {
+    /// Device, such as `fe:00`.
+    pub device: String,
+    /// Inode; 0 for none.
+    pub inode: u64,
+}
+
 /// One line of the map.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mapping {
@@ -28,8 +37,8 @@ pub struct Mapping {
     pub offset_bytes: u64,
     /// Whether code may be executed there.
     pub executable: bool,
-    /// Device and inode of the file; 0 for none.
-    pub inode: (String, u64),
+    /// Which file it is.
+    pub file: FileId,
     /// What stands behind it.
     pub backing: Backing,
     /// The path, or the kernel's name in brackets, as the kernel prints it; empty when it has none.
@@ -46,7 +55,7 @@ impl Mapping {
     /// Whether a file that can be opened stands behind it.
     #[must_use]
     pub fn is_file(&self) -> bool {
-        self.inode.1 != 0
+        self.file.inode != 0
     }
 }
 
@@ -90,7 +99,7 @@ fn parse_line(line: &[u8]) -> Option<Mapping> {
         end: u64::from_str_radix(end, 16).ok()?,
         offset_bytes: u64::from_str_radix(offset, 16).ok()?,
         executable: permissions.get(2) == Some(&b'x'),
-        inode: (device.to_owned(), inode),
+        file: FileId { device: device.to_owned(), inode },
         backing,
         name: OsString::from_vec(name.to_vec()),
     })

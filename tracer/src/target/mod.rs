@@ -13,7 +13,7 @@ mod userfaultfd;
 pub use counters::{Counters, Reading, read_counters, read_process_counters};
 pub use held::{Held, HeldError};
 pub use identity::{Target, TargetError};
-pub use maps::{Backing, Mapping, parse_maps, read_maps};
+pub use maps::{Backing, FileId, Mapping, parse_maps, read_maps};
 pub use stat::{Stat, parse_stat};
 pub use threads::{thread_ids, thread_name};
 pub use userfaultfd::holds_userfaultfd;

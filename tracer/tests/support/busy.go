@@ -34,7 +34,6 @@ import (
 
 func main() {
 	debug.SetGCPercent(-1)
-	runtime.GOMAXPROCS(0)
 	answer()
 	for _, command := range os.Args[1:] {
 		obey(command)

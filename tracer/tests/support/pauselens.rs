@@ -11,9 +11,13 @@ use std::{
     process::{Child, ChildStdin, Command, ExitStatus, Stdio},
     sync::mpsc::{Receiver, RecvTimeoutError, channel},
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    process::{Pid, PidfdFlags, Signal, geteuid, kill_process, pidfd_open},
+};
 use tempfile::TempDir;
 use tracer::{
     demo::target::stats::Stats,
@@ -32,10 +36,7 @@ const DEADLINE: Duration = Duration::from_secs(60);
 ///
 /// Not root, or nobody said where the binary is.
 pub(crate) fn binary() -> PathBuf {
-    assert!(
-        rustix::process::geteuid().is_root(),
-        "this test loads BPF programs: run it as root, with `cargo xtask test`"
-    );
+    assert!(geteuid().is_root(), "this test loads BPF programs: run it as root, with `cargo xtask test`");
     let path = env::var_os(BINARY_VARIABLE).map(PathBuf::from).unwrap_or_else(|| {
         panic!("{BINARY_VARIABLE} is not set to the release build's path: use `cargo xtask test`")
     });
@@ -57,20 +58,16 @@ impl Process {
     }
 
     fn ended(&mut self) -> ExitStatus {
-        let limit = Instant::now() + DEADLINE;
-        loop {
-            match self.child.try_wait() {
-                Ok(Some(status)) => return status,
-                Ok(None) if Instant::now() < limit => thread::sleep(Duration::from_millis(2)),
-                Ok(None) => panic!("the {} has not ended after {DEADLINE:?}", self.name),
-                Err(error) => panic!("can't wait for the {}: {error}", self.name),
-            }
-        }
+        let descriptor = pidfd_open(Pid::from_child(&self.child), PidfdFlags::empty())
+            .unwrap_or_else(|error| panic!("can't watch the {}: {error}", self.name));
+        let limit = Timespec::try_from(DEADLINE).expect("a minute");
+        let ended = poll(&mut [PollFd::new(&descriptor, PollFlags::IN)], Some(&limit));
+        assert_eq!(ended, Ok(1), "the {} has not ended after {DEADLINE:?}", self.name);
+        self.child.wait().unwrap_or_else(|error| panic!("can't wait for the {}: {error}", self.name))
     }
 
-    fn signal(&self, signal: rustix::process::Signal) {
-        let pid = rustix::process::Pid::from_child(&self.child);
-        rustix::process::kill_process(pid, signal)
+    fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal)
             .unwrap_or_else(|error| panic!("can't signal the {}: {error}", self.name));
     }
 }
@@ -232,22 +229,22 @@ impl Tracer {
 
     /// What Ctrl-C does.
     pub(crate) fn interrupt(&self) {
-        self.process.signal(rustix::process::Signal::INT);
+        self.process.signal(Signal::INT);
     }
 
     /// Keeps it from reading what the kernel side sends.
     pub(crate) fn stop(&self) {
-        self.process.signal(rustix::process::Signal::STOP);
+        self.process.signal(Signal::STOP);
     }
 
     /// Lets it read again.
     pub(crate) fn go_on(&self) {
-        self.process.signal(rustix::process::Signal::CONT);
+        self.process.signal(Signal::CONT);
     }
 
     /// Ends it without giving it a chance to tidy up.
     pub(crate) fn kill(mut self) {
-        self.process.signal(rustix::process::Signal::KILL);
+        self.process.signal(Signal::KILL);
         let status = self.process.ended();
         assert_eq!(status.signal(), Some(libc::SIGKILL), "the tracer has ended otherwise: {status}");
     }
@@ -303,10 +300,4 @@ pub(crate) fn in_order(report: &Report) -> Vec<&Pause> {
     let mut pauses: Vec<_> = report.pauses.iter().collect();
     pauses.sort_by_key(|pause| pause.id);
     pauses
-}
-
-/// Whether `value` is `expected`, give or take 5 % and so many nanoseconds.
-#[allow(dead_code, reason = "each test file includes this module and uses a part of it")]
-pub(crate) fn close(value: u64, expected: u64, plus_ns: u64) -> bool {
-    value.abs_diff(expected) <= (expected / 20).max(plus_ns)
 }

@@ -2,7 +2,7 @@
 
 use crate::runtime::{Reason, Registers};
 
-const NAMES: [&str; 5] = ["first touch", "copy on write", "file pages", "mixed", "swapped out"];
+const NAMES: [&str; 6] = ["first touch", "copy on write", "file pages", "mixed", "swapped out", "nothing"];
 
 /// The reason's number is the first C argument of the function that stops the world, an `int`.
 pub(in crate::runtime) fn reason(at_requested: Option<Registers>) -> Reason {
@@ -32,7 +32,8 @@ mod tests {
         };
         assert_eq!(of(0), "demo: first touch");
         assert_eq!(of(0xffff_ffff_0000_0004), "demo: swapped out");
-        assert_eq!(of(5), "demo: reason 5");
+        assert_eq!(of(5), "demo: nothing");
+        assert_eq!(of(6), "demo: reason 6");
     }
 
     #[test]
