@@ -158,6 +158,12 @@ impl Collector {
         self.collected.keep(pause, self.keep);
     }
 
+    /// How many windows have details but no record yet.
+    #[must_use]
+    pub fn windows_open(&self) -> usize {
+        self.open.len()
+    }
+
     /// Everything, at the end.
     #[must_use]
     pub fn finish(mut self) -> (Collected, AddressSpace) {

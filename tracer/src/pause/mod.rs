@@ -11,6 +11,8 @@ mod losses;
 mod refine;
 mod stamps;
 mod state;
+#[cfg(test)]
+mod tests;
 
 pub use building::StackTotal;
 pub use collect::{Collected, Collector, Keep};

@@ -2,6 +2,7 @@
 
 mod clock;
 mod drain;
+mod kernel_log;
 mod leftovers;
 mod options;
 mod outcome;

@@ -12,6 +12,7 @@ use tracer_common::{loss::Loss, pause::state};
 use super::{
     clock::{monotonic_ns, unix_ms},
     drain::{Rings, closed},
+    kernel_log::KernelLog,
     leftovers,
     options::{Observer, Options, Progress},
     outcome::{CounterReadings, Ended, Outcome, ProgramCost},
@@ -114,6 +115,7 @@ pub async fn trace(
 struct Running<'a> {
     subject: Subject<'a>,
     rings: Rings,
+    kernel_log: KernelLog,
     collector: Collector,
     modules: Modules,
     generation: u64,
@@ -139,6 +141,7 @@ impl<'a> Running<'a> {
         let mut modules = Modules::new(pid);
         modules.observe(space.mappings());
         let rings = Rings::take(&mut attached.ebpf)?;
+        let kernel_log = KernelLog::open(&mut attached.ebpf, options.sizes.log_level);
         let program_stats =
             if options.measure_programs { aya::sys::enable_stats(Stats::RunTime).ok() } else { None };
         let mut counters = CounterReadings { before_open: read_counters(pid), ..CounterReadings::default() };
@@ -148,6 +151,7 @@ impl<'a> Running<'a> {
         Ok(Self {
             subject,
             rings,
+            kernel_log,
             generation: space.generation(),
             collector: Collector::new(options.keep, surroundings, space),
             modules,
@@ -183,6 +187,7 @@ impl<'a> Running<'a> {
     }
 
     fn drain(&mut self) {
+        self.kernel_log.flush();
         self.rings.drain(&mut self.collector, self.subject.recognised, &mut self.stamps);
         let space = self.collector.space_mut();
         if space.generation() != self.generation {
