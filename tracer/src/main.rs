@@ -11,7 +11,11 @@ use tracer::{
 fn main() -> ExitCode {
     let started = Instant::now();
     let cli = Cli::parse();
-    env_logger::Builder::new().filter_level(cli.global.log_level()).init();
+    env_logger::Builder::new()
+        .filter_level(cli.global.log_level())
+        // What aya finds out about the kernel is in `pauselens check`, in words.
+        .filter_module("aya", log::LevelFilter::Warn)
+        .init();
     match execute(&cli, started) {
         Ok(exit) => exit.into(),
         Err(error) => {

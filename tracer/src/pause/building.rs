@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use tracer_common::fault::{self, FaultRecord, seen};
 
 use super::{
-    finished::LongestFault,
     kind::Kind,
+    longest::LongestFault,
     refine::{Refined, Surroundings, plain, refine},
 };
 use crate::{memory::AddressSpace, target::Backing};

@@ -1,6 +1,6 @@
 //! A pause with everything that is known of it.
 
-use std::{collections::BTreeMap, ffi::OsString};
+use std::collections::BTreeMap;
 
 use tracer_common::pause::{Totals, WindowRecord};
 
@@ -8,6 +8,7 @@ use super::{
     building::{Building, FaultSpan, Moved, StackTotal},
     intervals::union_length,
     kind::Kind,
+    longest::LongestFault,
     refine::{Surroundings, plain},
     state::State,
 };
@@ -25,19 +26,6 @@ pub struct KindCount {
     pub ns: u64,
     /// How many have the kind by inference.
     pub inferred: u64,
-}
-
-/// The longest single fault of the driver.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LongestFault {
-    /// Its kind.
-    pub kind: Kind,
-    /// Its length in ns.
-    pub ns: u64,
-    /// The address.
-    pub address: u64,
-    /// The name of the mapping there; `None` when there was none.
-    pub mapping: Option<OsString>,
 }
 
 /// A fault of another thread during requested → stopped.

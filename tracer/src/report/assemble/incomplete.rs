@@ -2,7 +2,7 @@
 
 use tracer_common::loss::Loss;
 
-use super::report::Context;
+use super::context::Context;
 use crate::{
     report::{model::Summary, units::duration},
     session::{Ended, Outcome},

@@ -1,5 +1,6 @@
 //! From what a trace brought in to the report.
 
+mod context;
 mod incomplete;
 mod overhead;
 mod pauses;
@@ -7,4 +8,5 @@ mod reconcile;
 mod report;
 mod summary;
 
-pub use report::{Context, assemble};
+pub use context::Context;
+pub use report::assemble;

@@ -1,6 +1,8 @@
 //! The report as a whole: every part in its place, then the diagnosis of the finished numbers.
 
-use super::{incomplete::incomplete, overhead::overhead, pauses::pauses, reconcile, summary::summary};
+use super::{
+    context::Context, incomplete::incomplete, overhead::overhead, pauses::pauses, reconcile, summary::summary,
+};
 use crate::{
     elf::Image,
     pause::StampDifferences,
@@ -9,28 +11,9 @@ use crate::{
         diagnosis::diagnose,
         model::{Ended, Part, PlanStep, Report, Runtime, SCHEMA, StampCheck, Target, Tool, Trace},
     },
-    runtime::Recognised,
     session::{self, Outcome},
     symbols::Namer,
-    target,
 };
-
-/// What the report needs besides the outcome.
-#[derive(Clone, Debug)]
-pub struct Context<'a> {
-    /// The process.
-    pub target: &'a target::Target,
-    /// Its executable.
-    pub image: &'a Image,
-    /// Its runtime.
-    pub recognised: &'a Recognised,
-    /// How long the trace was to last, when that was said.
-    pub asked_ns: Option<u64>,
-    /// How the command that pauselens started has ended, in words.
-    pub exit: Option<String>,
-    /// Further things to tell.
-    pub notes: Vec<String>,
-}
 
 /// Makes the report.
 #[must_use]
