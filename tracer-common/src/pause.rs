@@ -23,10 +23,12 @@ pub struct Totals {
     pub minor: u64,
     /// Time inside direct or memory-cgroup reclaim, in ns: a plain sum.
     pub reclaim_ns: u64,
+    /// Time that the kernel-side programs took when faults ended, after the end was stamped, in ns.
+    pub tracing_ns: u64,
     /// Indexed by [`Kind`].
     pub by_kind: [KindTotal; Kind::COUNT],
 }
-wire!(Totals, 24 + 16 * Kind::COUNT);
+wire!(Totals, 32 + 16 * Kind::COUNT);
 
 /// How far a window has come, or how it ended.
 pub mod state {
@@ -92,7 +94,7 @@ pub struct WindowRecord {
     /// Faults on the process's other threads that ended inside the window.
     pub other_totals: Totals,
 }
-wire!(WindowRecord, 160 + 2 * (24 + 16 * Kind::COUNT));
+wire!(WindowRecord, 160 + 2 * (32 + 16 * Kind::COUNT));
 
 /// What a process's windows add up to: right even when records were lost.
 #[repr(C)]

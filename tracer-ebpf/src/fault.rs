@@ -146,6 +146,7 @@ pub fn finish(ctx: *mut c_void, ids: Ids, state: &mut ThreadState, bits: u32) {
     };
     pause::add(window, bits, classify(bits), end_ns.saturating_sub(inside_from_ns), state.reclaim_ns);
     send(ctx, ids, state, window, bits, begin_ns, end_ns);
+    pause::add_tracing(window, bits, end_ns);
 }
 
 #[inline(always)]

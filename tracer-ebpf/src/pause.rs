@@ -76,6 +76,16 @@ pub fn add(window: &mut WindowRecord, bits: u32, kind: Kind, ns: u64, reclaim_ns
     increase(&mut totals.by_kind[index].sum_ns, ns);
 }
 
+/// Adds what we ourselves took after a fault of the driver had ended: it is in the pause, but in none of its faults.
+#[inline(always)]
+pub fn add_tracing(window: &mut WindowRecord, bits: u32, end_ns: u64) {
+    if bits & seen::DRIVER != 0 {
+        // SAFETY: the helper has no preconditions.
+        let now_ns = unsafe { bpf_ktime_get_ns() };
+        increase(&mut window.driver_totals.tracing_ns, now_ns.saturating_sub(end_ns));
+    }
+}
+
 #[inline(always)]
 fn increase(counter: &mut u64, by: u64) {
     // The target is declared to have no read-modify-write atomics, but every kernel has this one (BPF_XADD).

@@ -242,7 +242,7 @@ fn everything_mixed() {
 
 #[test]
 fn bystanders_belong_to_no_driver() {
-    let (stats, traced) = trace(&["--first-touch", "211", "--threads", "2", "--rounds", "3"], &["--all"]);
+    let (stats, traced) = trace(&["--first-touch", "4001", "--threads", "2", "--rounds", "5"], &["--all"]);
     let report = traced.complete();
     for (made, seen) in stats.pauses.iter().zip(in_order(&report)) {
         assert_eq!(counts(&seen.by_kind), expected(made));

@@ -2,16 +2,28 @@
 
 use std::time::{Duration, Instant};
 
-use crate::target::{Mapping, holds_userfaultfd, read_maps};
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::target::{Backing, FileId, Mapping, holds_userfaultfd, read_maps};
 
 /// The map is not read more often than this, however many unknown addresses come.
 const REREAD_INTERVAL: Duration = Duration::from_millis(200);
+/// To see whether a mapping is still there the map is read more often, for at most this part of the time.
+const REREAD_SHARE: u32 = 20;
+/// The first address that is the kernel's, on every processor.
+const KERNEL_HALF: u64 = 1 << 63;
+const PAGE_BYTES: u64 = 4096;
 
 /// The mappings of one process.
 #[derive(Debug, Default)]
 pub struct AddressSpace {
     pid: u32,
     mappings: Vec<Mapping>,
+    /// When they were read, `CLOCK_MONOTONIC` in ns.
+    read_ns: u64,
+    /// As they were read the time before.
+    before: Vec<Mapping>,
+    read_took: Duration,
     read_at: Option<Instant>,
     generation: u64,
     userfaultfd: bool,
@@ -49,24 +61,45 @@ impl AddressSpace {
 
     /// The mapping that holds the address. `None`: it is in none, or the map could not be read again in time.
     pub fn find(&mut self, address: u64) -> Option<&Mapping> {
-        if self.position(address).is_none()
+        if holder(&self.mappings, address).is_none()
             && self.pid != 0
             && self.read_at.is_none_or(|at| at.elapsed() >= REREAD_INTERVAL)
         {
             self.reread();
         }
-        self.position(address).map(|index| &self.mappings[index])
+        if holder(&self.mappings, address).is_none() {
+            self.note_page_of_probes(address);
+        }
+        holder(&self.mappings, address)
+    }
+
+    /// Whether the mapping that holds the address now held it at that time too (`CLOCK_MONOTONIC`, in ns), as far as
+    /// can be told: it was there when the map was read before and after. A map that is older than a fault can be that
+    /// of memory which is long gone.
+    pub fn held(&mut self, address: u64, at_ns: u64) -> bool {
+        if self.pid == 0 {
+            return true;
+        }
+        if self.read_ns < at_ns && self.read_at.is_none_or(|at| at.elapsed() >= self.read_took * REREAD_SHARE)
+        {
+            self.reread();
+        }
+        self.read_ns >= at_ns && same(holder(&self.before, address), holder(&self.mappings, address))
     }
 
     /// Reads the map again. A process that has ended keeps its last map.
     pub fn reread(&mut self) {
-        self.read_at = Some(Instant::now());
+        let begin = Instant::now();
+        let begin_ns = monotonic_ns();
         if let Ok(mappings) = read_maps(self.pid)
             && !mappings.is_empty()
         {
-            self.mappings = mappings;
+            self.before = std::mem::replace(&mut self.mappings, mappings);
+            self.read_ns = begin_ns;
             self.generation += 1;
         }
+        self.read_at = Some(Instant::now());
+        self.read_took = begin.elapsed();
     }
 
     /// Whether the target holds a userfaultfd, now or earlier; asked again when it did not a while ago.
@@ -79,10 +112,50 @@ impl AddressSpace {
         self.userfaultfd
     }
 
-    fn position(&self, address: u64) -> Option<usize> {
-        let index = self.mappings.partition_point(|mapping| mapping.end <= address);
-        self.mappings.get(index).is_some_and(|mapping| mapping.contains(address)).then_some(index)
+    /// Above the stack the kernel puts nothing later on but the page in which it steps probed instructions (Linux
+    /// `xol_add_vma`). So that page is known even if the target ends before its map is read again.
+    fn note_page_of_probes(&mut self, address: u64) {
+        let stack = self.mappings.iter().find(|mapping| mapping.name == "[stack]");
+        if stack.is_some_and(|stack| (stack.end..KERNEL_HALF).contains(&address)) {
+            let start = address - address % PAGE_BYTES;
+            let index = self.mappings.partition_point(|mapping| mapping.end <= start);
+            self.mappings.insert(index, page_of_probes(start));
+        }
     }
+}
+
+fn page_of_probes(start: u64) -> Mapping {
+    Mapping {
+        start,
+        end: start + PAGE_BYTES,
+        offset_bytes: 0,
+        executable: true,
+        file: FileId { device: "00:00".to_owned(), inode: 0 },
+        backing: Backing::ProbeSteps,
+        name: "[uprobes]".into(),
+    }
+}
+
+/// The mapping that holds the address, of mappings in order.
+fn holder(mappings: &[Mapping], address: u64) -> Option<&Mapping> {
+    let index = mappings.partition_point(|mapping| mapping.end <= address);
+    mappings.get(index).filter(|mapping| mapping.contains(address))
+}
+
+/// Whether it is still the same memory. It may have grown, and what was nowhere before is new.
+fn same(before: Option<&Mapping>, now: Option<&Mapping>) -> bool {
+    match (before, now) {
+        (Some(before), Some(now)) => {
+            (before.start, before.backing, &before.file) == (now.start, now.backing, &now.file)
+        }
+        (None, now) => now.is_some(),
+        (Some(_), None) => false,
+    }
+}
+
+fn monotonic_ns() -> u64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    u64::try_from(now.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(now.tv_nsec).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -105,5 +178,37 @@ mod tests {
             let found = space.find(address).map(|mapping| mapping.name.to_string_lossy().into_owned());
             assert_eq!(found.as_deref(), name, "{address:#x}");
         }
+    }
+
+    #[test]
+    fn what_has_changed_is_not_trusted() {
+        let then =
+            parse_maps(b"1000-2000 rw-p 0 fe:0 7 /a\n3000-4000 rw-p 0 0:0 0\n5000-6000 rw-p 0 fe:0 8 /b\n");
+        let now = parse_maps(b"1000-2000 rw-p 0 0:0 0\n3000-8000 rw-p 0 0:0 0\n9000-a000 rw-p 0 fe:0 9 /c\n");
+        let table = [(0x1000, false), (0x2000, false), (0x3000, true), (0x5000, false), (0x9000, true)];
+        for (address, expected) in table {
+            assert_eq!(same(holder(&then, address), holder(&now, address)), expected, "{address:#x}");
+        }
+    }
+
+    #[test]
+    fn a_map_without_time_of_its_own_is_trusted() {
+        let mut space = AddressSpace::from_mappings(parse_maps(b"1000-2000 rw-p 0 fe:0 7 /a\n"));
+        assert!(space.held(0x1000, u64::MAX));
+    }
+
+    #[test]
+    fn above_the_stack_is_the_page_of_the_probes() {
+        let text = b"1000-2000 r-xp 0 fe:0 7 /a\n\
+            7ffd00000000-7ffd00021000 rw-p 0 0:0 0 [stack]\n\
+            7ffd00030000-7ffd00032000 r-xp 0 0:0 0 [vdso]\n\
+            ffffffffff600000-ffffffffff601000 --xp 0 0:0 0 [vsyscall]\n";
+        let mut space = AddressSpace::from_mappings(parse_maps(text));
+        let mut backing = |address| space.find(address).map(|mapping| mapping.backing);
+        assert_eq!(backing(0x7fff_ffff_e010), Some(Backing::ProbeSteps));
+        assert_eq!(backing(0x7ffd_0003_0000), Some(Backing::Anonymous));
+        assert_eq!(backing(0x3000), None);
+        assert_eq!(backing(0x8000_0000_0000_0000), None);
+        assert_eq!(backing(0x7fff_ffff_e020), Some(Backing::ProbeSteps));
     }
 }

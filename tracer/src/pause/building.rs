@@ -69,8 +69,7 @@ impl Building {
     /// Adds one detail.
     pub(super) fn add(&mut self, record: &FaultRecord, space: &mut AddressSpace, around: Surroundings) {
         self.details += 1;
-        let backing: Option<Backing> = space.find(record.address).map(|mapping| mapping.backing);
-        let refined = refine(record.seen, backing, around);
+        let refined = refined(record, space, around);
         let by_driver = record.seen & seen::DRIVER != 0;
         let span = (record.begin_ns, record.end_ns);
         let ns = record.end_ns.saturating_sub(record.begin_ns);
@@ -133,5 +132,18 @@ impl Building {
         moved.count += 1;
         moved.ns += ns;
         moved.inferred += u64::from(refined.inferred);
+    }
+}
+
+/// What the mapping tells counts against the kernel side's observations only if it was there when the fault was.
+fn refined(record: &FaultRecord, space: &mut AddressSpace, around: Surroundings) -> Refined {
+    let observed = plain(fault::classify(record.seen), around);
+    let Some(backing) = space.find(record.address).map(|mapping| mapping.backing) else { return observed };
+    let refined = refine(record.seen, Some(backing), around);
+    let guess_at_worst = observed.kind == Kind::Other || backing == Backing::ProbeSteps;
+    if refined == observed || guess_at_worst || space.held(record.address, record.end_ns) {
+        refined
+    } else {
+        observed
     }
 }

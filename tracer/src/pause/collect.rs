@@ -73,6 +73,8 @@ pub struct Collected {
     pub minor: u64,
     /// Reclaim time of drivers, in ns.
     pub reclaim_ns: u64,
+    /// Time of drivers in pauselens's own programs after faults, in ns.
+    pub tracing_ns: u64,
     /// requested → stopped, summed where it is known, in ns.
     pub stopping_ns: Option<u64>,
     /// Drivers' faults by kind.
@@ -212,6 +214,7 @@ impl Collected {
         self.major += pause.record.driver_totals.major;
         self.minor += pause.record.driver_totals.minor;
         self.reclaim_ns += pause.record.driver_totals.reclaim_ns;
+        self.tracing_ns += pause.record.driver_totals.tracing_ns;
         self.others_major += pause.record.other_totals.major;
         self.others_minor += pause.record.other_totals.minor;
         if let Some(stopping_ns) = pause.stopping_ns() {

@@ -68,6 +68,7 @@ pub(crate) fn pause(id: u64, reason: &str, requested_ns: i64, duration_ns: u64) 
         in_faults_ns: 0,
         explained_by_faults_ns: 0,
         reclaim_ns: 0,
+        tracing_ns: 0,
         by_kind: ByKind::new(),
         fault_details: Part::default(),
         longest_fault: None,
@@ -472,6 +473,7 @@ impl Random {
             in_faults_ns: self.number(),
             explained_by_faults_ns: self.number(),
             reclaim_ns: self.number(),
+            tracing_ns: self.number(),
             by_kind: self.by_kind(),
             fault_details: self.part(),
             longest_fault: self.maybe(|random| LongestFault {
@@ -531,6 +533,7 @@ impl Random {
             minor: self.number(),
             by_kind: self.by_kind(),
             reclaim_ns: self.number(),
+            tracing_ns: self.number(),
             stopping_ns: self.maybe(Self::number),
             bystanders: self.bystanders(),
         }

@@ -254,6 +254,9 @@ pub struct Summary {
     pub by_kind: ByKind,
     /// Time of the drivers reclaiming memory inside faults.
     pub reclaim_ns: u64,
+    /// Time outside faults that pauselens's own programs took after each fault of the driver: measured, and not all
+    /// that tracing costs.
+    pub tracing_ns: u64,
     /// Sum of requested → stopped, over the pauses where it is known.
     pub stopping_ns: Option<u64>,
     /// Faults of other threads during pauses.
@@ -318,6 +321,9 @@ pub struct Pause {
     pub explained_by_faults_ns: u64,
     /// Time of the driver reclaiming memory inside faults.
     pub reclaim_ns: u64,
+    /// Time outside faults that pauselens's own programs took after each fault of the driver: measured, and not all
+    /// that tracing costs.
+    pub tracing_ns: u64,
     /// The driver's faults by kind.
     pub by_kind: ByKind,
     /// How many of the driver's and bystanders' faults have their details.

@@ -221,17 +221,28 @@ impl Running {
         self.ended_within(LIMIT)
     }
 
-    /// Waits for its end.
+    /// Waits for its end, and keeps its pipes: what it has started may go on.
     #[track_caller]
-    pub(crate) fn ended_within(mut self, limit: Duration) -> Ended {
+    pub(crate) fn status(&mut self) -> ExitStatus {
+        self.status_within(LIMIT)
+    }
+
+    #[track_caller]
+    fn status_within(&mut self, limit: Duration) -> ExitStatus {
         let deadline = Instant::now() + limit;
-        let status = loop {
+        loop {
             if let Some(status) = self.child.try_wait().unwrap() {
-                break status;
+                return status;
             }
             assert!(Instant::now() < deadline, "it runs for longer than {limit:?}: {}", self.said());
             thread::sleep(LOOK_AGAIN);
-        };
+        }
+    }
+
+    /// Waits for its end.
+    #[track_caller]
+    pub(crate) fn ended_within(mut self, limit: Duration) -> Ended {
+        let status = self.status_within(limit);
         let stdout = self.stdout.as_ref().map_or_else(String::new, Output::whole);
         Ended { status, stdout, stderr: self.stderr.whole() }
     }

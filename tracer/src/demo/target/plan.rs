@@ -27,6 +27,14 @@ pub(super) struct Plan {
     pub(super) left_out: Vec<String>,
 }
 
+impl Plan {
+    /// Whether any pause has faults that are answered by a handler.
+    pub(super) fn answers_faults(&self) -> bool {
+        let by_driver = |pause: &PlannedPause| pause.pages.iter().any(|(kind, _)| *kind == Kind::Userfault);
+        self.pauses.iter().any(|pause| pause.with_mutator || by_driver(pause))
+    }
+}
+
 /// Makes the plan. `missing` says why a kind can't be had here.
 ///
 /// # Errors

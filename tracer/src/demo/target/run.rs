@@ -14,7 +14,7 @@ use super::{
     plan::{PlannedPause, plan},
     reasons,
     stats::Stats,
-    threads::{Bystanders, Mutator},
+    threads::{Bystanders, Mutator, open_userfaultfd},
 };
 
 /// Runs the demo target to its end.
@@ -28,6 +28,8 @@ use super::{
 pub fn run(options: &Options) -> Result<()> {
     let page_bytes = rustix::param::page_size();
     let plan = plan(options, page_bytes, |kind| facts::missing(kind, options))?;
+    // A program that answers its own page faults holds such a descriptor all the time, and a tracer can look for it.
+    let _userfaults = plan.answers_faults().then(open_userfaultfd).transpose()?;
     let bystanders = Bystanders::start(options.threads)?;
     let mut stats = Stats {
         pid: process::id(),

@@ -51,6 +51,7 @@ fn one(pause: &FinishedPause, outcome: &Outcome, namer: &Namer) -> Pause {
         in_faults_ns: pause.in_faults_ns(),
         explained_by_faults_ns: pause.explained_ns,
         reclaim_ns: record.driver_totals.reclaim_ns,
+        tracing_ns: record.driver_totals.tracing_ns,
         by_kind: by_kind(&pause.by_kind),
         fault_details: Part { of: faults + pause.other_faults(), have: pause.details },
         longest_fault: pause.longest.as_ref().map(|longest| LongestFault {

@@ -4,7 +4,6 @@ use super::{
     context::Context, incomplete::incomplete, overhead::overhead, pauses::pauses, reconcile, summary::summary,
 };
 use crate::{
-    elf::Image,
     pause::StampDifferences,
     probe::Plan,
     report::{

@@ -35,6 +35,7 @@ pub(super) fn summary(outcome: &mut Outcome) -> Summary {
         minor: collected.minor,
         by_kind: kinds,
         reclaim_ns: collected.reclaim_ns,
+        tracing_ns: collected.tracing_ns,
         stopping_ns: collected.stopping_ns,
         bystanders: bystanders(&collected.others_by_kind, collected.others_major, collected.others_minor),
     }

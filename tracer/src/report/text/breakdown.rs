@@ -112,6 +112,14 @@ fn kinds(page: &mut Page, pause: &Pause) {
             format!("{} {}: {} of {of}", words::INFERRED, words::INFERRED_NOTE, units::count(known.inferred));
         page.line(Tone::Faint, INDENT, INDENT + 2, &note);
     }
+    if pause.tracing_ns > 0 {
+        let tracing = format!(
+            "  of that {}{} went to pauselens's own work after each fault",
+            units::duration(pause.tracing_ns),
+            of_pause(pause, pause.tracing_ns),
+        );
+        page.line(Tone::Faint, INDENT, INDENT + 2, &tracing);
+    }
     if pause.reclaim_ns > 0 {
         let reclaim = format!(
             "reclaiming memory inside these faults: {}{}",
