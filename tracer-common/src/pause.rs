@@ -85,6 +85,11 @@ pub struct WindowRecord {
     pub restarting_ns: u64,
     /// `CLOCK_MONOTONIC` in ns; 0 when not seen.
     pub resumed_ns: u64,
+    /// Identity of the user stack at `requested`; 0 when there is none.
+    pub requested_stack: u64,
+    /// Where the probed function returns to at `requested`: an address that a walk by frame pointers can lack there,
+    /// because the function has not made its frame yet. 0 when it could not be read.
+    pub requested_caller: u64,
     /// Argument registers at `requested`.
     pub at_requested: [u64; REGISTERS],
     /// Argument registers at `restarting`.
@@ -94,7 +99,7 @@ pub struct WindowRecord {
     /// Faults on the process's other threads that ended inside the window.
     pub other_totals: Totals,
 }
-wire!(WindowRecord, 160 + 2 * (32 + 16 * Kind::COUNT));
+wire!(WindowRecord, 176 + 2 * (32 + 16 * Kind::COUNT));
 
 /// What a process's windows add up to: right even when records were lost.
 #[repr(C)]

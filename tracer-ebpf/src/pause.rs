@@ -1,6 +1,7 @@
 //! Pause windows: opened and closed by uprobes, one per process; totals while they are open; a record at the end.
 
 use aya_ebpf::{
+    EbpfContext as _,
     bindings::BPF_RB_NO_WAKEUP,
     helpers::bpf_ktime_get_ns,
     macros::{map, uprobe},
@@ -18,7 +19,7 @@ use tracer_common::{
 pub use tracer_common::pause::state::CLOSED;
 
 use crate::{
-    loss, registers,
+    loss, registers, stack,
     target::{Ids, traced},
 };
 
@@ -120,7 +121,10 @@ pub fn pause_requested(ctx: ProbeContext) -> u32 {
     open(window, ids);
     window.requested_ns = now_ns;
     // SAFETY: the probe's registers, valid while the program runs.
-    window.at_requested = registers::arguments(unsafe { &*ctx.regs });
+    let regs = unsafe { &*ctx.regs };
+    window.at_requested = registers::arguments(regs);
+    window.requested_caller = registers::return_address(regs);
+    window.requested_stack = stack::walk_at_request(ctx.as_ptr(), ids.tgid).stack;
     window.state = state::REQUESTED;
     0
 }

@@ -1,6 +1,6 @@
 //! The integer argument registers of the probed thread, per processor: see `tracer_common::pause::REGISTERS`.
 
-use aya_ebpf::bindings::pt_regs;
+use aya_ebpf::{bindings::pt_regs, helpers::bpf_probe_read_user};
 use tracer_common::pause::REGISTERS;
 
 #[cfg(bpf_target_arch = "x86_64")]
@@ -13,6 +13,15 @@ pub fn arguments(regs: &pt_regs) -> [u64; REGISTERS] {
 #[inline(always)]
 pub fn instruction(regs: &pt_regs) -> u64 {
     regs.rip
+}
+
+/// Where the function returns to, at one of its first instructions, before it has made its frame; 0 when it can't be
+/// read.
+#[cfg(bpf_target_arch = "x86_64")]
+#[inline(always)]
+pub fn return_address(regs: &pt_regs) -> u64 {
+    // SAFETY: the helper checks the address.
+    unsafe { bpf_probe_read_user(regs.rsp as *const u64) }.unwrap_or(0)
 }
 
 /// Ring 3 is in the low two bits of the code segment selector.

@@ -9,7 +9,7 @@ use aya_ebpf::{
     bindings::{BPF_F_USER_STACK, BPF_RB_NO_WAKEUP},
     helpers::generated::{bpf_get_stack, bpf_ringbuf_output},
     macros::map,
-    maps::{LruHashMap, PerCpuArray, RingBuf},
+    maps::{HashMap, LruHashMap, PerCpuArray, RingBuf},
 };
 use tracer_common::{
     loss::Loss,
@@ -25,6 +25,10 @@ pub static DETAILS: RingBuf = RingBuf::with_byte_size(8 << 20, 0);
 /// One buffer per CPU: a stack record is larger than a program's own stack.
 #[map]
 static STACK_SCRATCH: PerCpuArray<StackRecord> = PerCpuArray::with_max_entries(1, 0);
+
+/// By process; the user side makes the place before the gate opens.
+#[map]
+static REQUEST_SCRATCH: HashMap<u32, StackRecord> = HashMap::with_max_entries(64, 0);
 
 /// Stacks that have been sent. When an old one is pushed out it is merely sent again.
 #[map]
@@ -42,10 +46,27 @@ pub struct Walked {
 /// 0 as the identity means that there is none: it could not be walked, or could not be sent.
 #[inline(always)]
 pub fn walk(ctx: *mut c_void, tgid: u32) -> Walked {
+    match STACK_SCRATCH.get_ptr_mut(0) {
+        // SAFETY: a live map value of this CPU; the programs that use it run with preemption off.
+        Some(record) => walk_into(unsafe { &mut *record }, ctx, tgid),
+        None => Walked { stack: 0, cut: false },
+    }
+}
+
+/// The same for a probe in the program's code, which can be preempted: the buffer is the process's own, since no two
+/// of its threads ask for a stop at the same time.
+#[inline(always)]
+pub fn walk_at_request(ctx: *mut c_void, tgid: u32) -> Walked {
+    match REQUEST_SCRATCH.get_ptr_mut(tgid) {
+        // SAFETY: a live map value, see above.
+        Some(record) => walk_into(unsafe { &mut *record }, ctx, tgid),
+        None => Walked { stack: 0, cut: false },
+    }
+}
+
+#[inline(always)]
+fn walk_into(record: &mut StackRecord, ctx: *mut c_void, tgid: u32) -> Walked {
     const NONE: Walked = Walked { stack: 0, cut: false };
-    let Some(record) = STACK_SCRATCH.get_ptr_mut(0) else { return NONE };
-    // SAFETY: a live map value of this CPU; the programs that use it run with preemption off.
-    let record = unsafe { &mut *record };
     // SAFETY: the buffer is as long as is said.
     let walked_bytes = unsafe {
         bpf_get_stack(

@@ -59,8 +59,8 @@ pub(super) struct Building {
     pub(super) longest: Option<LongestFault>,
     pub(super) driver_spans: Vec<(u64, u64)>,
     pub(super) other_spans: Vec<FaultSpan>,
-    /// Some faults of other threads are in no span.
-    pub(super) spans_lost: bool,
+    /// Faults of other threads are in no span from here on: the earliest begin of those.
+    pub(super) spans_lost_from_ns: Option<u64>,
     /// Faults that began before the window: how much of them is inside is known when the window's record is.
     edges: Vec<(FaultRecord, Refined)>,
 }
@@ -97,7 +97,8 @@ impl Building {
                 stack: record.stack,
             });
         } else {
-            self.spans_lost = true;
+            let earliest = self.spans_lost_from_ns.unwrap_or(u64::MAX).min(record.begin_ns);
+            self.spans_lost_from_ns = Some(earliest);
         }
     }
 

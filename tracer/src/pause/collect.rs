@@ -126,6 +126,12 @@ impl Collector {
         self.around
     }
 
+    /// The stacks that have been sent so far.
+    #[must_use]
+    pub fn stacks(&self) -> &HashMap<u64, Vec<u64>> {
+        &self.stacks
+    }
+
     /// What there is so far, for the live line.
     #[must_use]
     pub fn so_far(&self) -> &Collected {

@@ -1,6 +1,6 @@
 //! A pause with everything that is known of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use tracer_common::pause::{Totals, WindowRecord};
 
@@ -106,7 +106,9 @@ impl FinishedPause {
             state,
             reason,
             stamps,
-            stopping_whole: !building.spans_lost,
+            stopping_whole: stopping
+                .zip(building.spans_lost_from_ns)
+                .is_none_or(|((_, to), lost)| lost >= to),
             by_kind,
             others_by_kind,
             stacks,
@@ -115,6 +117,12 @@ impl FinishedPause {
             stopping_faults,
             explained_ns,
         }
+    }
+
+    /// The frames of the stack that asked for the stop, innermost first, as far as they are known.
+    #[must_use]
+    pub fn requested_frames(&self, stacks: &HashMap<u64, Vec<u64>>) -> Option<Vec<u64>> {
+        requested_frames(&self.record, stacks)
     }
 
     /// requested → resumed in ns; `None` unless both were seen.
@@ -147,6 +155,17 @@ impl FinishedPause {
     pub fn other_faults(&self) -> u64 {
         self.others_by_kind.values().map(|kind| kind.count).sum()
     }
+}
+
+/// The frames at `requested`, innermost first. The kernel's walk can lack the caller, which has its own field: it is
+/// put in once.
+#[must_use]
+pub fn requested_frames(record: &WindowRecord, stacks: &HashMap<u64, Vec<u64>>) -> Option<Vec<u64>> {
+    let mut frames = stacks.get(&record.requested_stack)?.clone();
+    if record.requested_caller != 0 && frames.get(1) != Some(&record.requested_caller) {
+        frames.insert(frames.len().min(1), record.requested_caller);
+    }
+    Some(frames)
 }
 
 fn time_ns(total: &StackTotal) -> u64 {

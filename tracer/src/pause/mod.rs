@@ -18,7 +18,7 @@ mod tests;
 pub use building::StackTotal;
 pub use collect::{Collected, Collector, Keep};
 pub use durations::Durations;
-pub use finished::{Closed, FinishedPause, KindCount, StoppingFault};
+pub use finished::{Closed, FinishedPause, KindCount, StoppingFault, requested_frames};
 pub use kind::Kind;
 pub use longest::LongestFault;
 pub use losses::Losses;

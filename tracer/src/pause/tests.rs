@@ -151,6 +151,19 @@ fn a_fault_that_kept_the_world_from_stopping_is_clipped_and_shown_whole() {
 }
 
 #[test]
+fn more_faults_than_are_kept_matter_in_the_stopping_phase_only() {
+    // Stopped at 1100.
+    for (late_one, whole) in [((1100, 1200), true), ((1099, 1200), false)] {
+        let mut faults = vec![fault(1, MUTATOR, FRESH, ANON, (1150, 1160)); 5000];
+        faults.push(fault(1, MUTATOR, FRESH, ANON, late_one));
+        let mut collector = collector(Keep::All);
+        give(&mut collector, window(1, 1000, &faults), &faults);
+        let (collected, _) = collector.finish();
+        assert_eq!(only(&collected).stopping_whole, whole, "{late_one:?}");
+    }
+}
+
+#[test]
 fn the_worst_are_kept_and_all_are_summed() {
     let mut collector = collector(Keep::Worst(2));
     for (number, length_ns) in [(1, 300), (2, 900), (3, 200), (4, 700), (5, 800)] {

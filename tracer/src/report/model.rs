@@ -307,6 +307,8 @@ pub struct Pause {
     pub stopping_ns: Option<u64>,
     /// The thread that drove it.
     pub driver_tid: u32,
+    /// The code path that asked for the stop: function names, innermost first; `null` when it could not be walked.
+    pub requested_by: Option<Vec<String>>,
     /// The thread that resumed the world, when it was another one.
     pub resumed_by_tid: Option<u32>,
     /// Faults on the driver inside the pause.

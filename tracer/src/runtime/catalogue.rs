@@ -41,6 +41,22 @@ pub(super) enum Decoder {
 }
 
 impl Recognised {
+    /// Whether the runtime passes no reason, so that its callers must tell: see [`Recognised::reason_of_callers`].
+    pub fn reason_needs_callers(&self) -> bool {
+        match &self.decoder {
+            Decoder::Go(version) => !version.is_at_least(21),
+            Decoder::Demo => false,
+        }
+    }
+
+    /// Why the world was stopped, from the functions that asked for it, innermost first.
+    pub fn reason_of_callers<'a>(&self, functions: impl Iterator<Item = &'a str>) -> Reason {
+        match &self.decoder {
+            Decoder::Go(version) => go::reason_of_callers(version, functions),
+            Decoder::Demo => demo::reason(None),
+        }
+    }
+
     /// Why the world was stopped, from the registers at the entry of the stopping function and at that of the
     /// restarting one. Either may be missing (attached in the middle of a pause, a record was dropped).
     pub fn reason(&self, at_requested: Option<Registers>, at_restarting: Option<Registers>) -> Reason {

@@ -10,10 +10,8 @@ use tracer_common::{
     stack::{StackRecord, TAG_FAULT, TAG_STACK},
 };
 
-use crate::{
-    pause::{Closed, Collector, StampDifferences, State},
-    runtime::{Recognised, Registers},
-};
+use super::account::Account;
+use crate::pause::{Collector, StampDifferences, State};
 
 /// The reader's ends of both rings.
 pub(super) struct Rings {
@@ -42,7 +40,7 @@ impl Rings {
     pub(super) fn drain(
         &mut self,
         collector: &mut Collector,
-        recognised: &Recognised,
+        account: &Account<'_>,
         stamps: &mut StampDifferences,
     ) {
         while let Some(bytes) = self.pauses.next() {
@@ -55,25 +53,11 @@ impl Rings {
         }
         for record in self.waiting.drain(..) {
             let state = State::of_record(&record);
-            let closed = closed(record, state, recognised);
+            let closed = account.of(record, state, collector.stacks());
             stamps.add(&record, closed.stamps);
             collector.window(closed);
         }
     }
-}
-
-/// A record with what the runtime says of it.
-///
-/// When the world had stopped is taken from the runtime's stamp where no probe saw it, if it lies where it must.
-pub(super) fn closed(mut record: WindowRecord, state: State, recognised: &Recognised) -> Closed {
-    let requested = (record.requested_ns != 0).then_some(Registers(record.at_requested));
-    let restarting = (record.restarting_ns != 0).then_some(Registers(record.at_restarting));
-    let stamps = restarting.map(|registers| recognised.stamps(registers)).unwrap_or_default();
-    if record.stopped_ns == 0 {
-        let possible = record.requested_ns..=record.restarting_ns;
-        record.stopped_ns = stamps.stopped_ns.filter(|stamp| possible.contains(stamp)).unwrap_or(0);
-    }
-    Closed { record, state, reason: recognised.reason(requested, restarting), stamps }
 }
 
 fn take_detail(bytes: &[u8], collector: &mut Collector) {

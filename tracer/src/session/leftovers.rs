@@ -10,6 +10,7 @@ use bytemuck::Zeroable as _;
 use tracer_common::{
     loss::Loss,
     pause::{ProcessTotals, WindowRecord},
+    stack::StackRecord,
     thread::ThreadState,
 };
 
@@ -28,6 +29,7 @@ fn insert<V: Pod>(ebpf: &mut Ebpf, name: &str, key: u32, value: V) -> Result<(),
 pub(super) fn open_gate(ebpf: &mut Ebpf, pid: u32) -> Result<(), MapError> {
     insert(ebpf, "WINDOWS", pid, WindowRecord::zeroed())?;
     insert(ebpf, "PROCESSES", pid, ProcessTotals::zeroed())?;
+    insert(ebpf, "REQUEST_SCRATCH", pid, StackRecord::zeroed())?;
     insert(ebpf, "TARGETS", pid, 1_u32)
 }
 

@@ -1,5 +1,6 @@
 //! The running trace: gate, ring buffers, clocks, the target's lifetime, and the kernel side's tables at the end.
 
+mod account;
 mod clock;
 mod drain;
 mod kernel_log;

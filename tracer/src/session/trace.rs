@@ -10,8 +10,9 @@ use thiserror::Error;
 use tracer_common::{loss::Loss, pause::state};
 
 use super::{
+    account::Account,
     clock::{monotonic_ns, unix_ms},
-    drain::{Rings, closed},
+    drain::Rings,
     kernel_log::KernelLog,
     leftovers,
     options::{Observer, Options, Progress},
@@ -188,7 +189,8 @@ impl<'a> Running<'a> {
 
     fn drain(&mut self) {
         self.kernel_log.flush();
-        self.rings.drain(&mut self.collector, self.subject.recognised, &mut self.stamps);
+        let account = account(self.subject, &self.modules);
+        self.rings.drain(&mut self.collector, &account, &mut self.stamps);
         let space = self.collector.space_mut();
         if space.generation() != self.generation {
             self.generation = space.generation();
@@ -224,7 +226,8 @@ impl<'a> Running<'a> {
         let window = leftovers::window(&attached.ebpf, pid)?;
         if window.state != state::CLOSED {
             let state = if ended == Ended::TargetExited { State::TargetExited } else { State::CutOff };
-            self.collector.window(closed(window, state, self.subject.recognised));
+            let closed = account(self.subject, &self.modules).of(window, state, self.collector.stacks());
+            self.collector.window(closed);
         }
         let totals = leftovers::totals(&attached.ebpf, pid)?;
         let threads = leftovers::threads(&attached.ebpf)?;
@@ -261,6 +264,10 @@ impl<'a> Running<'a> {
             detaching: Some(detaching),
         })
     }
+}
+
+fn account<'a>(subject: Subject<'a>, modules: &'a Modules) -> Account<'a> {
+    Account { recognised: subject.recognised, image: subject.image, modules }
 }
 
 /// What the kernel-side programs have cost since their statistics were switched on.

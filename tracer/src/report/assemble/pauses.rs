@@ -43,6 +43,9 @@ fn one(pause: &FinishedPause, outcome: &Outcome, namer: &Namer) -> Pause {
         duration_ns: pause.duration_ns(),
         stopping_ns: pause.stopping_ns(),
         driver_tid: record.driver,
+        requested_by: pause
+            .requested_frames(&outcome.collected.stacks)
+            .map(|frames| namer.stack(Some(&frames), false)),
         resumed_by_tid: (record.resumed_by != 0 && record.resumed_by != record.driver)
             .then_some(record.resumed_by),
         faults,

@@ -33,6 +33,10 @@ fn one(page: &mut Page, pause: &Pause) {
     };
     page.heading(&format!("Pause #{}: {}, {length}{state}", pause.id, words::reason(pause)));
     page.line(Tone::Plain, INDENT, INDENT + 2, &phases(pause));
+    if let Some(frames) = &pause.requested_by {
+        page.line(Tone::Plain, INDENT, INDENT + 2, "asked for by");
+        stack::frames(page, INDENT + 2, frames);
+    }
     page.gap();
     kinds(page, pause);
     if let Some(longest) = &pause.longest_fault {

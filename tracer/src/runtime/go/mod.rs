@@ -15,7 +15,7 @@ mod sites;
 mod stamps;
 mod version;
 
-pub(super) use reason::reason;
+pub(super) use reason::{reason, reason_of_callers};
 pub(super) use recognise::{LOOKED_FOR, recognise};
 pub(super) use stamps::{carries_stopped, stamps};
 pub(super) use version::GoVersion;

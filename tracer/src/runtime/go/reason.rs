@@ -47,6 +47,52 @@ pub(in crate::runtime) fn reason(
     }
 }
 
+/// Go 1.20 and earlier: the functions that ask for a stop, and what they ask it for, in the words of later versions.
+/// The first that is met on the way outwards tells. Source: the callers of `stopTheWorld`, `stopTheWorldGC` and
+/// `stopTheWorldWithSema` in Go 1.19's `src/runtime`.
+///
+/// A walk by frame pointers lacks the function that called `systemstack` in these versions, so the callers of the
+/// collector's two functions tell as well: collections are started by allocation, by `runtime.GC` and by the timer, and
+/// marking is ended by its workers and by goroutines that assist.
+const CALLERS: [(&str, u8); 16] = [
+    ("runtime.gcStart", 2),
+    ("runtime.gcMarkDone", 1),
+    ("runtime.gcMarkTermination", 1),
+    ("runtime.gcAssistAlloc", 1),
+    ("runtime.gcBgMarkWorker", 1),
+    ("runtime.mallocgc", 2),
+    ("runtime.GC", 2),
+    ("runtime.forcegchelper", 2),
+    ("runtime/debug.WriteHeapDump", 3),
+    ("runtime.goroutineProfileWithLabelsConcurrent", 4),
+    ("runtime.goroutineProfileWithLabelsSync", 4),
+    ("runtime.Stack", 6),
+    ("runtime.ReadMemStats", 7),
+    ("syscall.runtime_doAllThreadsSyscall", 8),
+    ("runtime.GOMAXPROCS", 9),
+    ("runtime.StartTrace", 10),
+];
+
+/// Why a version that passes no reason stopped the world: told by the functions that asked for it, innermost first.
+pub(in crate::runtime) fn reason_of_callers<'a>(
+    version: &GoVersion,
+    functions: impl Iterator<Item = &'a str>,
+) -> Reason {
+    let mut seen_any = false;
+    for function in functions {
+        seen_any = true;
+        // A closure of the function is the function: `runtime.gcStart.func1`.
+        let of = |name: &str| {
+            function == name || function.strip_prefix(name).is_some_and(|rest| rest.starts_with(".func"))
+        };
+        if let Some((_, number)) = CALLERS.iter().find(|(name, _)| of(name)) {
+            return numbered(*number);
+        }
+    }
+    let why = if seen_any { "its caller is not known" } else { "its caller was not seen" };
+    Reason { name: format!("unknown (Go {} does not say, and {why})", version.release()), is_gc: None }
+}
+
 /// The type is one byte wide; the register's other bytes are undefined.
 fn numbered(number: u8) -> Reason {
     match NAMES.get(usize::from(number)) {
@@ -59,6 +105,25 @@ fn numbered(number: u8) -> Reason {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn callers_tell_where_the_version_does_not() {
+        let version = version("go1.19.8");
+        let of = |functions: &[&str]| reason_of_callers(&version, functions.iter().copied());
+        let gc = [
+            "runtime.stopTheWorldWithSema",
+            "runtime.systemstack",
+            "runtime.gcStart.func2",
+            "runtime.gcStart",
+        ];
+        assert_eq!(of(&gc), numbered(2));
+        let worker = ["runtime.stopTheWorldWithSema", "runtime.systemstack", "runtime.gcBgMarkWorker"];
+        assert_eq!(of(&worker), numbered(1));
+        let stats = ["runtime.stopTheWorld", "runtime.ReadMemStats", "main.main"];
+        assert_eq!(of(&stats), numbered(7));
+        assert_eq!(of(&["runtime.gcStartled", "main.main"]).is_gc, None);
+        assert!(of(&[]).name.contains("not seen"));
+    }
 
     fn version(text: &str) -> GoVersion {
         GoVersion::parse(text).unwrap()
