@@ -1,6 +1,11 @@
 //! No probe at an unverified offset: the bytes at each site, as the target has them in memory, must be the file's.
 
-use std::{fs::File, io, os::unix::fs::FileExt as _};
+use std::{
+    ffi::OsStr,
+    fs::File,
+    io,
+    os::unix::fs::{FileExt as _, MetadataExt as _},
+};
 
 use thiserror::Error;
 
@@ -75,10 +80,13 @@ pub fn verify_sites(
     let pid = target.pid();
     let unreadable = |source| VerifyError::Unreadable { pid, source };
     let memory = File::open(format!("/proc/{pid}/mem")).map_err(unreadable)?;
-    let exe = target.exe().as_os_str();
+    let program = Program {
+        path: target.exe().as_os_str(),
+        inode: image.file().metadata().map(|metadata| metadata.ino()).map_err(unreadable)?,
+    };
     let all = [&sites.requested, &sites.restarting].into_iter().chain(&sites.stopped).chain(&sites.resumed);
     for site in all {
-        let address = runtime_address(site, exe, mappings).ok_or_else(|| VerifyError::NotMapped {
+        let address = runtime_address(site, &program, mappings).ok_or_else(|| VerifyError::NotMapped {
             function: site.function.clone(),
             offset: site.file_offset,
             pid,
@@ -100,11 +108,19 @@ pub fn verify_sites(
     Ok(())
 }
 
-fn runtime_address(site: &Site, exe: &std::ffi::OsStr, mappings: &[Mapping]) -> Option<RuntimeAddress> {
+/// The mapped program. Its path is escaped in the map when it holds odd bytes; its inode is another one there than
+/// elsewhere on some stacked file systems. One of them is right.
+struct Program<'a> {
+    path: &'a OsStr,
+    inode: u64,
+}
+
+fn runtime_address(site: &Site, program: &Program<'_>, mappings: &[Mapping]) -> Option<RuntimeAddress> {
     let offset = site.file_offset.0;
     mappings
         .iter()
-        .filter(|mapping| mapping.executable && mapping.is_file() && mapping.name == exe)
+        .filter(|mapping| mapping.executable && mapping.is_file())
+        .filter(|mapping| mapping.name == program.path || mapping.file.inode == program.inode)
         .find(|mapping| {
             let length = mapping.end - mapping.start;
             (mapping.offset_bytes..mapping.offset_bytes + length).contains(&offset)

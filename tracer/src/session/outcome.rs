@@ -80,6 +80,8 @@ pub struct Outcome {
     pub attach_ns: u64,
     /// Cost of the kernel-side programs; `None` when it was not measured.
     pub programs: Option<ProgramCost>,
+    /// The target runs another program by now: pauses since then were not seen.
+    pub program_replaced: bool,
     /// Things to tell the user.
     pub notes: Vec<String>,
     /// The probes on their way out: gone when this has been dropped.

@@ -229,6 +229,7 @@ impl<'a> Running<'a> {
             let closed = account(self.subject, &self.modules).of(window, state, self.collector.stacks());
             self.collector.window(closed);
         }
+        let program_replaced = self.subject.target.has_replaced(self.subject.image.file());
         let totals = leftovers::totals(&attached.ebpf, pid)?;
         let threads = leftovers::threads(&attached.ebpf)?;
         let losses = leftovers::losses(&attached.ebpf)?;
@@ -260,6 +261,7 @@ impl<'a> Running<'a> {
             ended,
             attach_ns: self.attach_ns,
             programs,
+            program_replaced,
             notes,
             detaching: Some(detaching),
         })

@@ -3,7 +3,10 @@
 use std::{
     fs::{self, File},
     io,
-    os::fd::{AsFd, BorrowedFd, OwnedFd},
+    os::{
+        fd::{AsFd, BorrowedFd, OwnedFd},
+        unix::fs::MetadataExt as _,
+    },
     path::PathBuf,
 };
 
@@ -151,6 +154,14 @@ impl Target {
         })
     }
 
+    /// Whether the process runs another program by now than the open file. `false` also when it has ended.
+    #[must_use]
+    pub fn has_replaced(&self, program: &File) -> bool {
+        let file_of = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
+        let now = fs::metadata(format!("/proc/{}/exe", self.pid)).map(file_of);
+        matches!((now, program.metadata().map(file_of)), (Ok(now), Ok(then)) if now != then)
+    }
+
     /// Whether the process still lives, and is still the same one.
     #[must_use]
     pub fn is_alive(&self) -> bool {
@@ -176,6 +187,13 @@ mod tests {
         let us = Target::open(std::process::id()).expect("ourselves");
         assert!(us.is_alive());
         assert_eq!(us.exe(), std::env::current_exe().expect("our own path"));
+    }
+
+    #[test]
+    fn another_program_is_noticed() {
+        let us = Target::open(std::process::id()).expect("ourselves");
+        assert!(!us.has_replaced(&us.open_executable().expect("our own file")));
+        assert!(us.has_replaced(&File::open("/bin/sh").expect("a shell")));
     }
 
     #[test]

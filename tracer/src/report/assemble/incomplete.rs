@@ -39,6 +39,13 @@ pub(super) fn incomplete(outcome: &Outcome, summary: &Summary, context: &Context
                 .to_owned(),
         );
     }
+    if outcome.program_replaced {
+        missing.push(
+            "the process has replaced its program (exec) during the trace: pauses of the new one were not seen; attach \
+             again"
+                .to_owned(),
+        );
+    }
     let duration_ns = outcome.closed_ns.saturating_sub(outcome.opened_ns);
     if let (Ended::TargetExited, Some(asked_ns)) = (outcome.ended, context.asked_ns) {
         missing.push(format!(

@@ -2,6 +2,7 @@
 
 mod context;
 mod incomplete;
+mod notes;
 mod overhead;
 mod pauses;
 mod reconcile;

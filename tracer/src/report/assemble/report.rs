@@ -1,7 +1,8 @@
 //! The report as a whole: every part in its place, then the diagnosis of the finished numbers.
 
 use super::{
-    context::Context, incomplete::incomplete, overhead::overhead, pauses::pauses, reconcile, summary::summary,
+    context::Context, incomplete::incomplete, notes::notes, overhead::overhead, pauses::pauses, reconcile,
+    summary::summary,
 };
 use crate::{
     pause::StampDifferences,
@@ -24,8 +25,7 @@ pub fn assemble(mut outcome: Outcome, context: Context<'_>) -> Report {
     let of = outcome.collected.details + outcome.losses.of(tracer_common::loss::Loss::FaultRingFull);
     let fault_details = Part { of, have: outcome.collected.details };
     let incomplete = incomplete(&outcome, &summary, &context);
-    let mut notes = outcome.notes.clone();
-    notes.extend(context.notes.iter().cloned());
+    let notes = notes(&outcome, &context);
     let mut report = Report {
         schema: SCHEMA.to_owned(),
         tool: Tool { name: "pauselens".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },
