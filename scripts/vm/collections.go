@@ -1,4 +1,5 @@
-// Collects N times, then says how often the runtime itself counts that it stopped the world.
+// Collects as often as it is told to, then prints how many stops of the world the runtime itself has counted: those of
+// collections, and others.
 package main
 
 import (
@@ -14,23 +15,22 @@ var kept [][]byte
 func main() {
 	rounds, err := strconv.Atoi(os.Args[1])
 	if err != nil {
-		panic(err)
+		fmt.Fprintln(os.Stderr, "usage: collections ROUNDS:", err)
+		os.Exit(2)
 	}
 	for range rounds {
-		// Something to mark, and memory that is touched for the first time.
+		// Something new to mark each time.
 		kept = append(kept, make([]byte, 1<<20))
 		runtime.GC()
 	}
-	samples := []metrics.Sample{
-		{Name: "/sched/pauses/total/gc:seconds"},
-		{Name: "/sched/pauses/total/other:seconds"},
-	}
-	metrics.Read(samples)
-	fmt.Printf("counted %d %d\n", events(samples[0]), events(samples[1]))
+	fmt.Println("counted",
+		events("/sched/pauses/total/gc:seconds"), events("/sched/pauses/total/other:seconds"))
 }
 
-func events(sample metrics.Sample) (sum uint64) {
-	for _, count := range sample.Value.Float64Histogram().Counts {
+func events(histogram string) (sum uint64) {
+	sample := []metrics.Sample{{Name: histogram}}
+	metrics.Read(sample)
+	for _, count := range sample[0].Value.Float64Histogram().Counts {
 		sum += count
 	}
 	return sum

@@ -6,7 +6,7 @@ use aya_ebpf::{
     EbpfContext as _,
     bindings::BPF_RB_NO_WAKEUP,
     helpers::bpf_ktime_get_ns,
-    macros::{perf_event, tracepoint},
+    macros::perf_event,
     programs::{PerfEventContext, TracePointContext},
 };
 use tracer_common::{
@@ -18,17 +18,20 @@ use tracer_common::{
 };
 
 use crate::{
-    PASS_ON, loss, pause, registers,
+    loss, pause, registers,
     settings::{FAULT_ADDRESS, FAULT_ERROR_CODE, FAULT_IP, RSS_EXACT},
     stack::{self, DETAILS},
     target::{Ids, traced},
     thread,
+    tracepoint::tracepoint,
 };
 
+tracepoint!(fault_begin_user);
+
 /// `exceptions:page_fault_user`: a fault from user mode begins; the error code is known.
-#[tracepoint]
-pub fn fault_begin_user(ctx: TracePointContext) -> u32 {
-    let Some(ids) = traced() else { return PASS_ON };
+#[inline(always)]
+fn fault_begin_user(ctx: TracePointContext) {
+    let Some(ids) = traced() else { return };
     // SAFETY: the offsets are those of the kernel's own format file.
     let (address, ip, code) = unsafe {
         (
@@ -46,7 +49,6 @@ pub fn fault_begin_user(ctx: TracePointContext) -> u32 {
         bits |= seen::WRITE;
     }
     begin(ids, address, ip, bits);
-    PASS_ON
 }
 
 /// The software event `PAGE_FAULTS` of a thread: every fault on a user address, from user or kernel mode. Where

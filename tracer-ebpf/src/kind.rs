@@ -1,23 +1,25 @@
 //! What a fault changed: `kmem:rss_stat` on the faulting thread, between the fault's begin and end.
 
-use aya_ebpf::{macros::tracepoint, programs::TracePointContext};
+use aya_ebpf::programs::TracePointContext;
 use tracer_common::fault::seen;
 
 use crate::{
-    PASS_ON,
     settings::{RSS_CURR, RSS_MEMBER},
     target::traced,
     thread,
+    tracepoint::tracepoint,
 };
 
+tracepoint!(resident_changed);
+
 /// A counter of a process's resident memory changed.
-#[tracepoint]
-pub fn resident_changed(ctx: TracePointContext) -> u32 {
-    let Some(ids) = traced() else { return PASS_ON };
-    let Some(state) = thread::known(ids) else { return PASS_ON };
+#[inline(always)]
+fn resident_changed(ctx: TracePointContext) {
+    let Some(ids) = traced() else { return };
+    let Some(state) = thread::known(ids) else { return };
     // Reclaim inside a fault swaps other pages out, perhaps of this very process: that is not what the fault did.
     if state.begin_ns == 0 || state.reclaim_begin_ns != 0 {
-        return PASS_ON;
+        return;
     }
     // SAFETY: the offsets are those of the kernel's own format file.
     let (curr, member) = unsafe {
@@ -28,7 +30,7 @@ pub fn resident_changed(ctx: TracePointContext) -> u32 {
     };
     // Only the low byte: the field is a bool on some kernels.
     if curr & 0xff == 0 {
-        return PASS_ON;
+        return;
     }
     state.seen |= match member {
         0 => seen::FILE,
@@ -37,5 +39,4 @@ pub fn resident_changed(ctx: TracePointContext) -> u32 {
         3 => seen::SHARED,
         _ => 0,
     };
-    PASS_ON
 }

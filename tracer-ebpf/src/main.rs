@@ -18,10 +18,7 @@ mod signal;
 mod stack;
 mod target;
 mod thread;
-
-/// What a program on a tracepoint returns: 0 would hide the event from every other perf user on the host (Linux
-/// `perf_trace_run_bpf_submit` goes on only when all programs agree).
-const PASS_ON: u32 = 1;
+mod tracepoint;
 
 #[cfg(not(test))]
 #[panic_handler]

@@ -3,26 +3,29 @@
 //! Such a fault has a begin and neither a minor nor a major end; the kernel sends the signal to the faulting
 //! thread itself, in the middle of the fault.
 
-use aya_ebpf::{EbpfContext as _, macros::tracepoint, programs::TracePointContext};
+use aya_ebpf::{EbpfContext as _, programs::TracePointContext};
 use tracer_common::fault::seen;
 
 use crate::{
-    PASS_ON, fault,
+    fault,
     settings::{SIGNAL_CODE, SIGNAL_NUMBER},
     target::traced,
     thread,
+    tracepoint::tracepoint,
 };
 
 const SIGBUS: i32 = 7;
 const SIGSEGV: i32 = 11;
 
+tracepoint!(signal_sent);
+
 /// `signal:signal_generate`, which runs on the sending thread.
-#[tracepoint]
-pub fn signal_sent(ctx: TracePointContext) -> u32 {
-    let Some(ids) = traced() else { return PASS_ON };
-    let Some(state) = thread::known(ids) else { return PASS_ON };
+#[inline(always)]
+fn signal_sent(ctx: TracePointContext) {
+    let Some(ids) = traced() else { return };
+    let Some(state) = thread::known(ids) else { return };
     if state.begin_ns == 0 {
-        return PASS_ON;
+        return;
     }
     // SAFETY: the offsets are those of the kernel's own format file.
     let (number, code) = unsafe {
@@ -35,5 +38,4 @@ pub fn signal_sent(ctx: TracePointContext) -> u32 {
     if (number == SIGSEGV || number == SIGBUS) && code > 0 {
         fault::finish(ctx.as_ptr(), ids, state, seen::SIGNAL);
     }
-    PASS_ON
 }

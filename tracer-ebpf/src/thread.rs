@@ -1,15 +1,12 @@
 //! The table of threads: the fault each one is in, and what its faults add up to.
 
-use aya_ebpf::{
-    macros::{map, tracepoint},
-    maps::HashMap,
-    programs::TracePointContext,
-};
+use aya_ebpf::{macros::map, maps::HashMap, programs::TracePointContext};
 use tracer_common::{loss::Loss, thread::ThreadState};
 
 use crate::{
-    PASS_ON, loss, pause,
+    loss, pause,
     target::{Ids, traced},
+    tracepoint::tracepoint,
 };
 
 /// By thread id. The size can be set when the object is loaded.
@@ -47,15 +44,16 @@ pub fn known_or_new(ids: Ids) -> Option<&'static mut ThreadState> {
     known(ids)
 }
 
+tracepoint!(thread_exit);
+
 /// A thread ends: its totals go to its process, its place in the table is free.
-#[tracepoint]
-pub fn thread_exit(_ctx: TracePointContext) -> u32 {
-    let Some(ids) = traced() else { return PASS_ON };
+#[inline(always)]
+fn thread_exit(_ctx: TracePointContext) {
+    let Some(ids) = traced() else { return };
     let (minor, major) = match known(ids) {
         Some(state) => (state.minor, state.major),
         None => (0, 0),
     };
     pause::thread_ended(ids, minor, major);
     let _ = THREADS.remove(ids.tid);
-    PASS_ON
 }

@@ -149,8 +149,11 @@ fn story(run: &Swapped) {
     let worst = worst(run);
     // A swapped-out pause takes milliseconds; without swap it takes some ten microseconds.
     assert!(worst.duration_ns.unwrap() > 500_000 && worst.faults > 10, "{name}: {worst:?}");
-    let swap_ns: u64 =
-        [Kind::SwapIn, Kind::SwapCache].iter().filter_map(|kind| worst.by_kind.get(kind)).map(|kind| kind.ns).sum();
+    let swap_ns: u64 = [Kind::SwapIn, Kind::SwapCache]
+        .iter()
+        .filter_map(|kind| worst.by_kind.get(kind))
+        .map(|kind| kind.ns)
+        .sum();
     assert!(swap_ns * 10 > worst.in_faults_ns * 9, "{name}: {:?}", worst.by_kind);
 
     let caller = if worst.reason == SWEEP { "runtime.gcStart" } else { "runtime.gcMarkDone" };
@@ -306,7 +309,11 @@ fn the_report_is_what_runtime_and_kernel_have_counted() {
     sums_apart.are_near("the runtime's sums of a collection's pauses");
     requested.are_near("the runtime's stamps of requested stops");
     stopped.are_near("the runtime's stamps of stops");
-    assert!(longest * 4 >= explained.len() * 3, "in {longest} of {} runs the worst is the longest", explained.len());
+    assert!(
+        longest * 4 >= explained.len() * 3,
+        "in {longest} of {} runs the worst is the longest",
+        explained.len()
+    );
     // What is left is the collector's own work, and now and then the loss of the CPU.
     explained.sort();
     println!("in faults: {explained:?}");

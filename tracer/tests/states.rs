@@ -50,7 +50,10 @@ fn open_when_the_trace_begins() {
 
     assert_eq!(states(&report), [State::OpenAtAttach, State::Complete, State::Complete]);
     let open = in_order(&report)[0];
-    assert_eq!((open.requested_ns, open.stopped_ns, open.duration_ns, open.stopping_ns), (None, None, None, None));
+    assert_eq!(
+        (open.requested_ns, open.stopped_ns, open.duration_ns, open.stopping_ns),
+        (None, None, None, None)
+    );
     assert!(open.restarting_ns.unwrap() > 0 && open.resumed_ns >= open.restarting_ns);
     assert_eq!(open.driver_tid, stats.tid);
     assert_eq!(open.is_gc, Some(false));

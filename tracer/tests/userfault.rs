@@ -36,7 +36,8 @@ fn traced(options: &[&str]) -> Vec<(PauseStats, Pause)> {
 
 fn delays_are_seen(delay: &str, rounds: &str) {
     const FAULTS: u64 = 4;
-    let pauses = traced(&["--userfault", "4", "--userfault-delay", delay, "--rounds", rounds, "--gap", "1ms"]);
+    let pauses =
+        traced(&["--userfault", "4", "--userfault-delay", delay, "--rounds", rounds, "--gap", "1ms"]);
     for (made, seen) in &pauses {
         let (delays, faults) = (made.userfault_delay.unwrap(), seen.by_kind[&Kind::Userfault]);
         assert_eq!((delays.count, faults.count, faults.inferred), (FAULTS, FAULTS, FAULTS));
@@ -106,8 +107,16 @@ fn a_mutator_s_fault_delays_the_stop() {
 /// Over before the stop is requested: it belongs to no pause.
 #[test]
 fn a_fault_before_the_request_is_not_the_pause_s() {
-    let pauses =
-        traced(&["--mutator-userfault-delay", "1ms", "--mutator-lead", "30ms", "--rounds", "3", "--gap", "1ms"]);
+    let pauses = traced(&[
+        "--mutator-userfault-delay",
+        "1ms",
+        "--mutator-lead",
+        "30ms",
+        "--rounds",
+        "3",
+        "--gap",
+        "1ms",
+    ]);
     for (made, seen) in &pauses {
         let mutator = made.mutator.unwrap();
         assert!(mutator.delay_ns + 5_000_000 < mutator.lead_ns, "the fixture was held up: {mutator:?}");

@@ -5,7 +5,7 @@ use std::{ffi::OsString, process::ExitCode};
 use anyhow::Result;
 use clap::{Args, Parser, Subcommand};
 
-use crate::{check, demo, setup, test};
+use crate::{check, demo, setup, test, vm};
 
 /// Tasks of this project. Each puts whatever it needs in place first.
 #[derive(Debug, Parser)]
@@ -25,6 +25,8 @@ enum Task {
     Test(TestArgs),
     /// Build the tracer and diagnose a pause: of a Go program whose memory was swapped out, where that can be had.
     Demo(DemoArgs),
+    /// Build the tracer and try it on older and newer kernels, each in an emulated machine (half a minute each).
+    Vm(VmArgs),
 }
 
 #[derive(Debug, Args)]
@@ -48,6 +50,14 @@ struct DemoArgs {
     builtin: bool,
 }
 
+#[derive(Debug, Args)]
+struct VmArgs {
+    /// Which kernels: 5.10, 6.1, 6.12, sid, or Debian's names of the releases; all of them without any. They are kept in
+    /// the cache folder, under vm/: remove one there to have the newest fetched.
+    #[arg(value_name = "KERNEL")]
+    kernels: Vec<vm::KernelName>,
+}
+
 impl Cli {
     /// Runs the task that was named. `Err` means that it could not do its work; work that was done and ended
     /// badly (a test failed) has said so itself and only shows in the exit status.
@@ -65,6 +75,10 @@ impl Cli {
             Task::Test(args) => test::run(&args.runner_args),
             Task::Demo(args) => {
                 demo::run(if args.builtin { demo::Workload::Builtin } else { demo::Workload::SwapPause })
+            }
+            Task::Vm(args) => {
+                let kernels: Vec<_> = args.kernels.iter().map(|name| name.0).collect();
+                vm::run(&kernels)
             }
         }
     }

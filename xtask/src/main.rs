@@ -9,6 +9,7 @@ mod paths;
 mod progress;
 mod setup;
 mod test;
+mod vm;
 
 use std::process::ExitCode;
 

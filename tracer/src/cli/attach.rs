@@ -9,7 +9,6 @@ use super::{
     recognised::find,
     tracing::{asked_ns, options, trace_shown, until},
 };
-use crate::report::assemble::{Context, assemble};
 
 /// Traces, then reports.
 pub(super) fn attach(arguments: &AttachArgs, global: Global, started: Instant) -> anyhow::Result<Exit> {
@@ -19,17 +18,7 @@ pub(super) fn attach(arguments: &AttachArgs, global: Global, started: Instant) -
     let mut outcome = trace_shown(&found, &options(trace, global), started, until(trace), || {})?;
     // The report does not wait for the probes to be gone; the end of the program does.
     let detaching = outcome.detaching.take();
-    let report = assemble(
-        outcome,
-        Context {
-            target: &found.target,
-            image: &found.image,
-            recognised: &found.recognised,
-            asked_ns: asked_ns(trace),
-            exit: None,
-            notes: Vec::new(),
-        },
-    );
+    let report = found.report(outcome, asked_ns(trace), None, Vec::new());
     output.write(&report)?;
     drop(detaching);
     Ok(if report.trace.complete { Exit::Done } else { Exit::Incomplete })

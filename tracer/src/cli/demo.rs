@@ -15,13 +15,7 @@ use super::{
     recognised::find,
     tracing::trace_shown,
 };
-use crate::{
-    demo::compare,
-    pause::Keep,
-    probe::Sizes,
-    report::assemble::{Context, assemble},
-    session::Options,
-};
+use crate::{demo::compare, pause::Keep, probe::Sizes, session::Options};
 
 /// Starts the target, traces it, reports, and compares.
 pub(super) fn demo(arguments: &DemoArgs, global: Global, started: Instant) -> anyhow::Result<Exit> {
@@ -46,17 +40,7 @@ pub(super) fn demo(arguments: &DemoArgs, global: Global, started: Instant) -> an
     let detaching = outcome.detaching.take();
     let account = account.join().ok().and_then(Result::ok).unwrap_or_default();
     let status = target.child.wait().context("the demo target can't be waited for")?;
-    let report = assemble(
-        outcome,
-        Context {
-            target: &found.target,
-            image: &found.image,
-            recognised: &found.recognised,
-            asked_ns: None,
-            exit: Some(status.to_string()),
-            notes: Vec::new(),
-        },
-    );
+    let report = found.report(outcome, None, Some(status.to_string()), Vec::new());
     output.write(&report)?;
     drop(detaching);
     let comparison = compare::compare(&report, &account)?;

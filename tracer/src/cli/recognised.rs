@@ -2,7 +2,12 @@
 
 use crate::{
     elf::Image,
+    report::{
+        assemble::{Context, assemble},
+        model::Report,
+    },
     runtime::{Recognised, recognise},
+    session::Outcome,
     target::Target,
 };
 
@@ -26,6 +31,18 @@ pub(super) fn find(pid: u32) -> anyhow::Result<Found> {
 }
 
 impl Found {
+    /// The report of a trace of it.
+    pub(super) fn report(
+        &self,
+        outcome: Outcome,
+        asked_ns: Option<u64>,
+        exit: Option<String>,
+        notes: Vec<String>,
+    ) -> Report {
+        let Self { target, image, recognised } = self;
+        assemble(outcome, Context { target, image, recognised, asked_ns, exit, notes })
+    }
+
     /// `4242 (service, go 1.27.3)`.
     pub(super) fn describe(&self) -> String {
         let name = self.target.exe().file_name().unwrap_or_default().to_string_lossy();

@@ -9,10 +9,7 @@ use super::{
     recognised::find,
     tracing::{asked_ns, options, trace_shown, until},
 };
-use crate::{
-    report::assemble::{Context, assemble},
-    target::Held,
-};
+use crate::target::Held;
 
 /// Starts, traces, reports. The command goes on when the trace ends before it.
 pub(super) fn run(arguments: &RunArgs, global: Global, started: Instant) -> anyhow::Result<Exit> {
@@ -34,17 +31,7 @@ pub(super) fn run(arguments: &RunArgs, global: Global, started: Instant) -> anyh
     if exit.is_none() {
         notes.push(format!("the command goes on as process {}", held.pid()));
     }
-    let report = assemble(
-        outcome,
-        Context {
-            target: &found.target,
-            image: &found.image,
-            recognised: &found.recognised,
-            asked_ns: asked_ns(trace),
-            exit,
-            notes,
-        },
-    );
+    let report = found.report(outcome, asked_ns(trace), exit, notes);
     output.write(&report)?;
     drop(detaching);
     Ok(if report.trace.complete { Exit::Done } else { Exit::Incomplete })

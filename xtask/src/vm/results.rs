@@ -1,0 +1,54 @@
+//! What the guest reported (`scripts/vm/init`): lines, each of a step.
+
+use std::collections::BTreeMap;
+
+/// All lines, in order.
+#[derive(Debug)]
+pub(super) struct Results {
+    lines: Vec<(String, String)>,
+}
+
+/// How many there were, by the target's own account and in the trace.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Counts {
+    pub(super) made: u64,
+    pub(super) seen: u64,
+}
+
+impl Results {
+    pub(super) fn parse(text: &str) -> Self {
+        let split = |line: &str| {
+            let (step, rest) = line.split_once(' ').unwrap_or((line, ""));
+            (step.to_owned(), rest.trim_end().to_owned())
+        };
+        Self { lines: text.lines().map(split).collect() }
+    }
+
+    pub(super) fn of(&self, step: &str) -> impl Iterator<Item = &str> {
+        self.lines.iter().filter(move |(of, _)| of == step).map(|(_, line)| line.as_str())
+    }
+
+    /// A step's exit status. `None`: it did not come to its end.
+    pub(super) fn status(&self, step: &str) -> Option<i32> {
+        self.of(step).find_map(|line| line.strip_prefix("status "))?.parse().ok()
+    }
+
+    /// Whether the step's report says this, on whichever lines.
+    pub(super) fn says(&self, step: &str, words: &str) -> bool {
+        let report: Vec<&str> = self.of(step).flat_map(str::split_whitespace).collect();
+        report.join(" ").contains(words)
+    }
+
+    /// The table in which the demo compares, by kind of fault; pauses are the row `pauses`.
+    pub(super) fn comparison(&self, step: &str) -> BTreeMap<&str, Counts> {
+        let row = |line| {
+            let words: Vec<&str> = str::split_whitespace(line).collect();
+            let [kind, made, seen] = words.as_slice() else { return None };
+            Some((*kind, Counts { made: made.parse().ok()?, seen: seen.parse().ok()? }))
+        };
+        self.of(step)
+            .skip_while(|line| !line.contains("own account against the trace"))
+            .filter_map(row)
+            .collect()
+    }
+}
