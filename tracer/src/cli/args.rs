@@ -4,13 +4,22 @@ use std::{ffi::OsString, path::PathBuf, time::Duration};
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
+const EXAMPLES: &str = "\
+Examples:
+  pauselens check --pid 4242                      is everything here, and what would be probed?
+  pauselens attach --pid 4242 --duration 60s      the worst pauses of the next minute
+  pauselens attach --pid 4242 --format json -o r.json
+  pauselens run -- ./service --port 8080          from the first pause on
+
+Exit status: 0 done; 1 the trace could not start or the input is unusable; 2 wrong usage; 3 the result is incomplete \
+(details were dropped, the target ended early) although the report was printed.";
 const EXIT_STATUS: &str = "\
 Exit status: 0 done; 1 the trace could not start or the input is unusable; 2 wrong usage; 3 the result is incomplete \
 (details were dropped, the target ended early) although the report was printed.";
 
 /// Watches a process's stop-the-world pauses and says why the long ones were long.
 #[derive(Debug, Parser)]
-#[command(name = "pauselens", version, about, after_help = EXIT_STATUS)]
+#[command(name = "pauselens", version, about, after_help = EXAMPLES)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -87,7 +96,7 @@ pub struct TraceArgs {
     /// Stop after this time, such as 30s or 5m [default: until Ctrl-C or the target's end]
     #[arg(long, short, value_name = "TIME", value_parser = duration)]
     pub duration: Option<Duration>,
-    /// How many of the worst pauses to report in full
+    /// How many of the worst pauses to report (text breaks down the first three, with -v all)
     #[arg(long, default_value_t = 5, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub top: u32,
     /// Report every pause; memory grows with their number

@@ -1,6 +1,7 @@
 //! A mutator that is inside a long fault when the stop is requested: the stop has to wait for it.
 
 use std::{
+    hint::black_box,
     sync::{
         Arc,
         atomic::Ordering,
@@ -45,6 +46,8 @@ impl Mutator {
         let thread = Builder::new()
             .name("mutator".to_owned())
             .spawn(move || {
+                // Waiting allocates, for which the memory is to be there before the pause.
+                drop(black_box(vec![1_u8; 16 * 1024]));
                 // The receiver is there until the thread has ended.
                 let _ = say_tid.send(rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs());
                 for turn in turns {
