@@ -1,9 +1,13 @@
 //! The target's mappings over time: looked up often, read again when an address is in none of them.
 
-use std::time::{Duration, Instant};
+use std::{
+    ffi::OsString,
+    time::{Duration, Instant},
+};
 
 use rustix::time::{ClockId, clock_gettime};
 
+use super::region::{Layout, Placed, Region, place};
 use crate::target::{Backing, FileId, Mapping, holds_userfaultfd, read_maps};
 
 /// The map is not read more often than this, however many unknown addresses come.
@@ -18,6 +22,8 @@ const PAGE_BYTES: u64 = 4096;
 #[derive(Debug, Default)]
 pub struct AddressSpace {
     pid: u32,
+    program: OsString,
+    layout: Layout,
     mappings: Vec<Mapping>,
     /// When they were read, `CLOCK_MONOTONIC` in ns.
     read_ns: u64,
@@ -31,10 +37,10 @@ pub struct AddressSpace {
 }
 
 impl AddressSpace {
-    /// Reads the map of a process. A map that can't be read leaves it empty: the process has ended.
+    /// Reads the map of a process that runs `program`. A map that can't be read leaves it empty: the process has ended.
     #[must_use]
-    pub fn of(pid: u32) -> Self {
-        let mut space = Self { pid, ..Self::default() };
+    pub fn of(pid: u32, program: OsString, layout: Layout) -> Self {
+        let mut space = Self { pid, program, layout, ..Self::default() };
         space.reread();
         // What is mapped right after the start, such as the page for probed instructions, is looked for at once.
         space.read_at = None;
@@ -85,6 +91,15 @@ impl AddressSpace {
             self.reread();
         }
         self.read_ns >= at_ns && same(holder(&self.before, address), holder(&self.mappings, address))
+    }
+
+    /// What the address belongs to.
+    pub fn place(&mut self, address: u64) -> Placed {
+        const NOWHERE: Placed = Placed { region: Region::Unknown, inferred: false };
+        let Some(start) = self.find(address).map(|mapping| mapping.start) else { return NOWHERE };
+        let Some(mapping) = holder(&self.mappings, address) else { return NOWHERE };
+        let before = start.checked_sub(1).and_then(|before| holder(&self.mappings, before));
+        place(mapping, before, &self.program, self.layout)
     }
 
     /// Reads the map again. A process that has ended keeps its last map.

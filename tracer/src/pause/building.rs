@@ -9,7 +9,10 @@ use super::{
     longest::LongestFault,
     refine::{Refined, Surroundings, plain, refine},
 };
-use crate::{memory::AddressSpace, target::Backing};
+use crate::{
+    memory::{AddressSpace, Region},
+    target::Backing,
+};
 
 /// Intervals kept for the stopping phase of one window; the stopping phase comes first, so the first ones count.
 const INTERVALS_KEPT: usize = 4096;
@@ -56,6 +59,8 @@ pub(super) struct Building {
     pub(super) stacks: HashMap<u64, StackTotal>,
     pub(super) driver_moves: BTreeMap<(fault::Kind, Kind), Moved>,
     pub(super) other_moves: BTreeMap<(fault::Kind, Kind), Moved>,
+    /// The driver's faults by what they touched: count, time in ns, and how many are placed by inference.
+    pub(super) regions: BTreeMap<Region, (u64, u64, u64)>,
     pub(super) longest: Option<LongestFault>,
     pub(super) driver_spans: Vec<(u64, u64)>,
     pub(super) other_spans: Vec<FaultSpan>,
@@ -80,6 +85,11 @@ impl Building {
         }
         if by_driver {
             self.add_stack(record, refined, ns);
+            let placed = space.place(record.address);
+            let (count, sum_ns, inferred) = self.regions.entry(placed.region).or_default();
+            *count += 1;
+            *sum_ns += ns;
+            *inferred += u64::from(placed.inferred);
             if self.longest.as_ref().is_none_or(|longest| ns > longest.ns) {
                 let mapping = space.find(record.address).map(|mapping| mapping.name.clone());
                 self.longest =

@@ -15,7 +15,7 @@ use super::{
     refine::Surroundings,
     state::State,
 };
-use crate::memory::AddressSpace;
+use crate::memory::{AddressSpace, Region};
 
 /// Pauses without a length that are kept in full.
 const PARTIAL_KEPT: usize = 64;
@@ -79,6 +79,8 @@ pub struct Collected {
     pub stopping_ns: Option<u64>,
     /// Drivers' faults by kind.
     pub by_kind: BTreeMap<Kind, KindCount>,
+    /// Drivers' faults by what they touched.
+    pub by_region: BTreeMap<Region, KindCount>,
     /// Other threads' faults by kind.
     pub others_by_kind: BTreeMap<Kind, KindCount>,
     /// Other threads' major faults.
@@ -226,14 +228,15 @@ impl Collected {
         if let Some(stopping_ns) = pause.stopping_ns() {
             self.stopping_ns = Some(self.stopping_ns.unwrap_or(0) + stopping_ns);
         }
-        add_kinds(&mut self.by_kind, &pause.by_kind);
-        add_kinds(&mut self.others_by_kind, &pause.others_by_kind);
+        add_counts(&mut self.by_kind, &pause.by_kind);
+        add_counts(&mut self.by_region, &pause.by_region);
+        add_counts(&mut self.others_by_kind, &pause.others_by_kind);
     }
 }
 
-fn add_kinds(to: &mut BTreeMap<Kind, KindCount>, from: &BTreeMap<Kind, KindCount>) {
-    for (kind, count) in from {
-        let total = to.entry(*kind).or_default();
+fn add_counts<K: Copy + Ord>(to: &mut BTreeMap<K, KindCount>, from: &BTreeMap<K, KindCount>) {
+    for (key, count) in from {
+        let total = to.entry(*key).or_default();
         total.count += count.count;
         total.ns += count.ns;
         total.inferred += count.inferred;

@@ -12,7 +12,10 @@ use super::{
     refine::{Surroundings, plain},
     state::State,
 };
-use crate::runtime::{Reason, RuntimeStamps};
+use crate::{
+    memory::Region,
+    runtime::{Reason, RuntimeStamps},
+};
 
 /// Faults of other threads during the stopping phase that are listed; the longest come first.
 const STOPPING_FAULTS_LISTED: usize = 16;
@@ -75,6 +78,8 @@ pub struct FinishedPause {
     pub by_kind: BTreeMap<Kind, KindCount>,
     /// The other threads' faults by kind; times are plain sums.
     pub others_by_kind: BTreeMap<Kind, KindCount>,
+    /// The driver's faults by what they touched. Faults without details are in [`Region::Unknown`].
+    pub by_region: BTreeMap<Region, KindCount>,
     /// The driver's faults by stack.
     pub stacks: Vec<(u64, StackTotal)>,
     /// How many details arrived, of all threads.
@@ -99,6 +104,7 @@ impl FinishedPause {
         let stopping = stopping_phase(&record);
         let explained_ns = in_faults_ns + stopping.map_or(0, |phase| others_only_ns(&building, phase));
         let stopping_faults = stopping.map_or_else(Vec::new, |phase| listed(&building.other_spans, phase));
+        let by_region = regions(&building.regions, &by_kind);
         let mut stacks: Vec<_> = building.stacks.into_iter().collect();
         stacks.sort_by_key(|(stack, total)| (std::cmp::Reverse(time_ns(total)), *stack));
         Self {
@@ -111,6 +117,7 @@ impl FinishedPause {
                 .is_none_or(|((_, to), lost)| lost >= to),
             by_kind,
             others_by_kind,
+            by_region,
             stacks,
             details: building.details,
             longest: building.longest,
@@ -209,6 +216,31 @@ fn kinds(
         add(rest.kind, count, ns, if rest.inferred { count } else { 0 });
     }
     kinds
+}
+
+/// What the details tell of where the faults were; the rest of the totals is unknown.
+fn regions(
+    seen: &BTreeMap<Region, (u64, u64, u64)>,
+    by_kind: &BTreeMap<Kind, KindCount>,
+) -> BTreeMap<Region, KindCount> {
+    let mut regions: BTreeMap<Region, KindCount> = seen
+        .iter()
+        .map(|(region, (count, ns, inferred))| {
+            (*region, KindCount { count: *count, ns: *ns, inferred: *inferred })
+        })
+        .collect();
+    let whole = |of: fn(&KindCount) -> u64| by_kind.values().map(of).sum::<u64>();
+    let placed = |of: fn(&KindCount) -> u64| regions.values().map(of).sum::<u64>();
+    let (count, ns) = (
+        whole(|kind| kind.count).saturating_sub(placed(|region| region.count)),
+        whole(|kind| kind.ns).saturating_sub(placed(|region| region.ns)),
+    );
+    if count > 0 {
+        let unknown = regions.entry(Region::Unknown).or_default();
+        unknown.count += count;
+        unknown.ns += ns;
+    }
+    regions
 }
 
 /// Wall time of the stopping phase in which another thread was in a fault and the driver was not.

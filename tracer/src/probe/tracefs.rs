@@ -37,9 +37,9 @@ pub enum TracefsOrigin {
 /// Tracefs can't be had.
 #[derive(Debug, Error)]
 #[error(
-    "tracefs is needed for the tracepoints' numbers and field offsets; it is not mounted at /sys/kernel/tracing \
-     and mounting a private one failed ({doing}: {source}); as root, run `mount -t tracefs tracefs \
-     /sys/kernel/tracing`"
+    "tracefs is needed for the tracepoints' numbers and field offsets; it can't be opened at /sys/kernel/tracing, and \
+     mounting a private one failed ({doing}: {source}); tracing needs root, or CAP_BPF, CAP_PERFMON and \
+     CAP_SYS_ADMIN; `pauselens check` tests each need by itself"
 )]
 pub struct TracefsError {
     doing: &'static str,

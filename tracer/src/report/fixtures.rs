@@ -71,6 +71,7 @@ pub(crate) fn pause(id: u64, reason: &str, requested_ns: i64, duration_ns: u64) 
         reclaim_ns: 0,
         tracing_ns: 0,
         by_kind: ByKind::new(),
+        by_region: ByRegion::new(),
         fault_details: Part::default(),
         longest_fault: None,
         stacks: Vec::new(),
@@ -420,6 +421,11 @@ impl Random {
         kinds[usize::try_from(index).unwrap()]
     }
 
+    fn by_region(&mut self) -> ByRegion {
+        let total = KindTotal { count: self.number(), ns: self.number(), inferred: self.number() };
+        [(Region::RuntimeMetadata, total)].into()
+    }
+
     fn by_kind(&mut self) -> ByKind {
         self.many(5, |random| {
             (
@@ -477,6 +483,7 @@ impl Random {
             reclaim_ns: self.number(),
             tracing_ns: self.number(),
             by_kind: self.by_kind(),
+            by_region: self.by_region(),
             fault_details: self.part(),
             longest_fault: self.maybe(|random| LongestFault {
                 kind: random.kind(),
@@ -534,6 +541,7 @@ impl Random {
             major: self.number(),
             minor: self.number(),
             by_kind: self.by_kind(),
+            by_region: self.by_region(),
             reclaim_ns: self.number(),
             tracing_ns: self.number(),
             stopping_ns: self.maybe(Self::number),

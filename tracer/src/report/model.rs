@@ -8,7 +8,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use crate::pause::{Kind, State};
+pub use crate::{
+    memory::Region,
+    pause::{Kind, State},
+};
 
 /// The schema's name and version: changed whenever a field changes its meaning or goes away.
 pub const SCHEMA: &str = "pauselens.report/1";
@@ -210,6 +213,9 @@ pub struct KindTotal {
     pub inferred: u64,
 }
 
+/// By region of memory; only regions where faults were.
+pub type ByRegion = BTreeMap<Region, KindTotal>;
+
 /// By kind of fault; only kinds that occurred. The keys are design.md's kinds.
 pub type ByKind = BTreeMap<Kind, KindTotal>;
 
@@ -252,6 +258,8 @@ pub struct Summary {
     pub minor: u64,
     /// The drivers' faults by kind.
     pub by_kind: ByKind,
+    /// The drivers' faults by what they touched.
+    pub by_region: ByRegion,
     /// Time of the drivers reclaiming memory inside faults.
     pub reclaim_ns: u64,
     /// Time outside faults that pauselens's own programs took after each fault of the driver: measured, and not all
@@ -328,6 +336,8 @@ pub struct Pause {
     pub tracing_ns: u64,
     /// The driver's faults by kind.
     pub by_kind: ByKind,
+    /// The driver's faults by what they touched.
+    pub by_region: ByRegion,
     /// How many of the driver's and bystanders' faults have their details.
     pub fault_details: Part,
     /// The longest single fault of the driver.

@@ -21,13 +21,13 @@ use super::{
 };
 use crate::{
     elf::Image,
-    memory::AddressSpace,
+    memory::{AddressSpace, Layout},
     pause::{Collector, StampDifferences, State, Surroundings},
     probe::{
         AttachError, Attached, LoadError, Plan, PlanError, Stopped, Tracefs, TracefsError, VerifyError,
         attach, gather, load, plan, verify_sites,
     },
-    runtime::Recognised,
+    runtime::{Recognised, RuntimeKind},
     symbols::Modules,
     target::{Counters, Target, read_counters, read_process_counters},
 };
@@ -94,7 +94,8 @@ pub async fn trace(
     let stamped = subject.recognised.carries_stopped() && !options.cross_check;
     let stopped = if stamped { Stopped::Stamp } else { Stopped::Probe };
     let plan = plan(&facts, &subject.recognised.sites, stopped)?;
-    let space = AddressSpace::of(pid);
+    let layout = if subject.recognised.kind == RuntimeKind::Go { Layout::Go } else { Layout::Plain };
+    let space = AddressSpace::of(pid, subject.target.exe().as_os_str().to_owned(), layout);
     verify_sites(subject.target, subject.image, &subject.recognised.sites, space.mappings())?;
     let mut stop = Stop::new(subject.target).map_err(SessionError::Wait)?;
     let loaded = load(&plan, options.sizes, &facts.kernel_release)?;

@@ -55,7 +55,8 @@ fn one(pause: &FinishedPause, outcome: &Outcome, namer: &Namer) -> Pause {
         explained_by_faults_ns: pause.explained_ns,
         reclaim_ns: record.driver_totals.reclaim_ns,
         tracing_ns: record.driver_totals.tracing_ns,
-        by_kind: by_kind(&pause.by_kind),
+        by_kind: totals(&pause.by_kind),
+        by_region: totals(&pause.by_region),
         fault_details: Part { of: faults + pause.other_faults(), have: pause.details },
         longest_fault: pause.longest.as_ref().map(|longest| LongestFault {
             kind: longest.kind,
@@ -124,8 +125,8 @@ fn stacks(pause: &FinishedPause, outcome: &Outcome, namer: &Namer) -> Vec<Stack>
     stacks
 }
 
-/// By kind, as the report has it.
-pub(super) fn by_kind(kinds: &BTreeMap<Kind, KindCount>) -> ByKind {
+/// By kind or region, as the report has it.
+pub(super) fn totals<K: Copy + Ord>(kinds: &BTreeMap<K, KindCount>) -> BTreeMap<K, KindTotal> {
     kinds
         .iter()
         .map(|(kind, total)| {
@@ -141,7 +142,7 @@ pub(super) fn bystanders(kinds: &BTreeMap<Kind, KindCount>, major: u64, minor: u
         major,
         minor,
         sum_ns: kinds.values().map(|kind| kind.ns).sum(),
-        by_kind: by_kind(kinds),
+        by_kind: totals(kinds),
     }
 }
 

@@ -1,6 +1,6 @@
 //! What all pauses add up to.
 
-use super::pauses::{by_kind, bystanders};
+use super::pauses::{bystanders, totals};
 use crate::{report::model::Summary, session::Outcome};
 
 /// Sums come from the pauses' records; when records were lost, those sums that the kernel side keeps for the whole
@@ -8,7 +8,7 @@ use crate::{report::model::Summary, session::Outcome};
 pub(super) fn summary(outcome: &mut Outcome) -> Summary {
     let collected = &mut outcome.collected;
     let records_lost = outcome.totals.completed.saturating_sub(collected.complete());
-    let kinds = by_kind(&collected.by_kind);
+    let kinds = totals(&collected.by_kind);
     let faults: u64 = kinds.values().map(|kind| kind.count).sum();
     let (paused_ns, in_faults_ns, faults) = if records_lost > 0 {
         (outcome.totals.paused_ns, outcome.totals.in_faults_ns, outcome.totals.faults)
@@ -34,6 +34,7 @@ pub(super) fn summary(outcome: &mut Outcome) -> Summary {
         major: collected.major,
         minor: collected.minor,
         by_kind: kinds,
+        by_region: totals(&collected.by_region),
         reclaim_ns: collected.reclaim_ns,
         tracing_ns: collected.tracing_ns,
         stopping_ns: collected.stopping_ns,

@@ -1,6 +1,6 @@
 //! The rule that a kind of fault makes the worst pause, or all pauses together, long.
 
-use crate::report::model::{ByKind, Diagnosis, Kind, KindTotal};
+use crate::report::model::{ByKind, Diagnosis, Kind, KindTotal, Region};
 use crate::report::units;
 
 use super::basis::{Basis, Scope};
@@ -67,6 +67,7 @@ pub(super) fn finding(rule: &KindRule, basis: &Basis<'_>) -> Option<Finding> {
             longest.address
         ));
     }
+    evidence.extend(most_touched(basis));
     evidence.push(format!(
         "{}, {} of all paused time",
         in_words(rule.kind, "in all completed pauses", in_all),
@@ -83,6 +84,20 @@ pub(super) fn finding(rule: &KindRule, basis: &Basis<'_>) -> Option<Finding> {
             evidence,
             remedies: remedy::applying(rule.remedies, basis.report),
         },
+    })
+}
+
+/// The region that took most of the worst pause's time in faults, when it took most.
+fn most_touched(basis: &Basis<'_>) -> Option<String> {
+    let (region, total) = basis.worst.by_region.iter().max_by_key(|(_, total)| total.ns)?;
+    let known = *region != Region::Unknown && total.ns > basis.worst.in_faults_ns / 2;
+    let inferred = if mostly_inferred(*total) { " (inferred from the memory's layout)" } else { "" };
+    known.then(|| {
+        format!(
+            "{} of the time in faults was on {}{inferred}",
+            units::share(total.ns, basis.worst.in_faults_ns),
+            region.words()
+        )
     })
 }
 

@@ -39,6 +39,10 @@ fn one(page: &mut Page, pause: &Pause) {
     }
     page.gap();
     kinds(page, pause);
+    if !pause.by_region.is_empty() {
+        let regions = format!("touched: {}", words::region_times(&pause.by_region));
+        page.line(Tone::Plain, INDENT, INDENT + 2, &regions);
+    }
     if let Some(longest) = &pause.longest_fault {
         page.line(Tone::Plain, INDENT, INDENT + 2, &longest_fault(longest));
     }
