@@ -13,6 +13,9 @@ use crate::{missing::Missing, paths};
 /// A version whose runtime counts its own stops of the world, which it does since 1.22.
 const GO: &str = "1.27.3";
 
+/// The beginning of the folder's name; what follows is the process id of the task.
+const WORK: &str = ".guest.";
+
 /// The guest's files, in a folder that is removed with this.
 #[derive(Debug)]
 pub(super) struct Guest {
@@ -29,7 +32,10 @@ impl Drop for Guest {
 impl Guest {
     /// Collects them: a shell, this pauselens with the libraries that it needs, a Go program if that can be had.
     pub(super) fn new(pauselens: &Path) -> Result<Self> {
-        let work = paths::cache()?.join(format!("vm/.guest.{}", std::process::id()));
+        let cache = paths::cache()?.join("vm");
+        fs::create_dir_all(&cache)?;
+        remove_leftovers(&cache)?;
+        let work = cache.join(format!("{WORK}{}", std::process::id()));
         let mut guest = Self { work, has_go: false };
         for folder in ["bin", "dev", "proc", "sys", "tmp", "var/tmp"] {
             fs::create_dir_all(guest.files().join(folder))?;
@@ -88,6 +94,20 @@ impl Guest {
         anyhow::ensure!(status.success(), "go build: {status}");
         Ok(())
     }
+}
+
+/// Folders of tasks that were interrupted.
+fn remove_leftovers(cache: &Path) -> Result<()> {
+    for entry in fs::read_dir(cache)? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if let Some(pid) = name.strip_prefix(WORK)
+            && !Path::new("/proc").join(pid).exists()
+        {
+            fs::remove_dir_all(entry.path())?;
+        }
+    }
+    Ok(())
 }
 
 /// A busybox that needs no libraries.

@@ -33,10 +33,20 @@ impl Results {
         self.of(step).find_map(|line| line.strip_prefix("status "))?.parse().ok()
     }
 
-    /// Whether the step's report says this, on whichever lines.
-    pub(super) fn says(&self, step: &str, words: &str) -> bool {
-        let report: Vec<&str> = self.of(step).flat_map(str::split_whitespace).collect();
-        report.join(" ").contains(words)
+    /// What the step printed as one line: its report is wrapped.
+    pub(super) fn text(&self, step: &str) -> String {
+        self.of(step).flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ")
+    }
+
+    /// How many faults of the whole process the kernel counted and pauselens did not see. `None`: the report says nothing
+    /// of it, or it is the other way round.
+    pub(super) fn left_over(&self, step: &str) -> Option<u64> {
+        let text = self.text(step);
+        if text.contains("nothing is left over") {
+            return Some(0);
+        }
+        let (before, _) = text.split_once(" left over, which the kernel counted")?;
+        before.rsplit(' ').next()?.replace(',', "").parse().ok()
     }
 
     /// The table in which the demo compares, by kind of fault; pauses are the row `pauses`.
