@@ -151,7 +151,10 @@ fn refined(record: &FaultRecord, space: &mut AddressSpace, around: Surroundings)
     let observed = plain(fault::classify(record.seen), around);
     let Some(backing) = space.find(record.address).map(|mapping| mapping.backing) else { return observed };
     let refined = refine(record.seen, Some(backing), around);
-    let guess_at_worst = observed.kind == Kind::Other || backing == Backing::ProbeSteps;
+    // Where the counters tell the kind, what they leave open is anybody's guess anyhow; where they don't, the mapping is
+    // all there is, and a wrong one makes a wrong kind.
+    let counters_exact = record.seen & seen::COUNTERS_EXACT != 0;
+    let guess_at_worst = (observed.kind == Kind::Other && counters_exact) || backing == Backing::ProbeSteps;
     if refined == observed || guess_at_worst || space.held(record.address, record.end_ns) {
         refined
     } else {
