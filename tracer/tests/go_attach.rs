@@ -67,7 +67,7 @@ impl Code {
 }
 
 /// What this process holds of the kernel's things.
-#[derive(Debug, PartialEq)]
+#[derive(Debug)]
 struct Own {
     descriptors: usize,
     threads: usize,
@@ -136,7 +136,7 @@ fn round(events: &tokio::runtime::Runtime, pid: u32, code: &Code) -> (BTreeSet<u
 
 /// Attaches and detaches again and again, which must leave the program as it was and this process no larger.
 ///
-/// A round takes from a third of a second to more than one on a loaded machine: the kernel waits at the end of each
+/// A round takes from half a second to more than one on a loaded machine: the kernel waits at the end of each
 /// probe until no CPU can be inside it any more. `PAUSELENS_ROUNDS` sets another number of rounds.
 #[test]
 fn many_rounds_leave_nothing_behind() {
@@ -169,7 +169,9 @@ fn many_rounds_leave_nothing_behind() {
     println!("{rounds} rounds in {:?}, {pauses} pauses seen", began.elapsed());
     busy.goes_on();
     let (own, resident) = before.unwrap();
-    assert_eq!(Own::now(), own);
+    // A thread that has been joined is counted for a moment longer.
+    until("as many threads as before", || Own::now().threads <= own.threads);
+    assert_eq!(Own::now().descriptors, own.descriptors);
     let grown = resident_bytes().saturating_sub(resident);
     assert!(grown < 8 << 20, "resident memory grew by {grown} bytes in {rounds} rounds");
     assert!(pauses > 0);
@@ -213,6 +215,27 @@ fn a_killed_tracer_leaves_nothing_behind() {
     assert_eq!(tracer.ended().status.signal(), Some(libc::SIGKILL));
     // The kernel takes the probes away, and may take its time.
     until("the probes are gone", || code.changed_in(busy.pid()) == 0);
+    busy.goes_on();
+}
+
+/// Killed in the worst moment: with the report written, the probes on their way out. (A kernel that takes a probe away
+/// for somebody who is being killed can leave its breakpoint behind.)
+#[test]
+fn a_tracer_killed_while_it_ends_leaves_nothing_behind() {
+    as_root();
+    let folder = tempfile::tempdir().unwrap();
+    let program = build_busy(VERSION, folder.path());
+    let code = Code::of(&program);
+    let mut busy = Busy::start(&program);
+    busy.is_busy();
+    for _ in 0..5 {
+        let mut tracer = attach(busy.pid(), &ALL_AS_JSON);
+        tracer.send(libc::SIGINT);
+        while tracer.line() != "}" {}
+        tracer.send(libc::SIGKILL);
+        tracer.ended();
+        until("the probes are gone", || code.changed_in(busy.pid()) == 0);
+    }
     busy.goes_on();
 }
 

@@ -8,7 +8,7 @@ mod pauselens;
 #[path = "support/perf.rs"]
 mod perf;
 
-use std::{fs::File, os::unix::fs::FileExt as _, path::PathBuf, thread};
+use std::{fs::File, os::unix::fs::FileExt as _, path::PathBuf, thread, time::Duration};
 
 use pauselens::{Fixture, Tracer, in_order};
 use perf::Counter;
@@ -48,7 +48,8 @@ fn touch_fresh_pages() {
 
 fn sleep_often() {
     for _ in 0..TIMES {
-        thread::sleep(std::time::Duration::from_nanos(1));
+        // Long enough not to be over before the thread has left the processor.
+        thread::sleep(Duration::from_millis(1));
     }
 }
 

@@ -8,8 +8,8 @@ mod pauselens;
 
 use pauselens::{in_order, trace};
 use tracer::{
-    demo::target::stats::{MutatorStats, PauseStats},
-    report::model::{Kind, Pause},
+    demo::target::stats::PauseStats,
+    report::model::{Kind, Pause, StoppingFault},
 };
 
 /// The handler begins to measure after the fault has begun, and has measured before the thread goes on: what the
@@ -21,10 +21,13 @@ fn slack(measured_ns: u64) -> u64 {
     measured_ns / 20 + WAKE_UPS_NS
 }
 
-/// On a busy machine a wake-up can take long, so not every measurement has to be close; each has to be possible.
-fn mostly(pauses: &[(PauseStats, Pause)], close: impl Fn(&(PauseStats, Pause)) -> bool) {
-    let close = pauses.iter().filter(|pause| close(pause)).count();
-    assert!(close * 2 >= pauses.len(), "only {close} of {} are close: {pauses:#?}", pauses.len());
+/// Times in the report and what the fixture measured. On a busy machine a wake-up can take long, so only one pause in
+/// five has to be close; a time that is always wrong is so in none.
+fn some_are_close(pauses: &[(PauseStats, Pause)], times: impl Fn(&PauseStats, &Pause) -> Vec<(u64, u64)>) {
+    let all: Vec<_> = pauses.iter().map(|(made, seen)| times(made, seen)).collect();
+    let close = |(seen_ns, measured_ns): &(u64, u64)| seen_ns.abs_diff(*measured_ns) <= slack(*measured_ns);
+    let count = all.iter().filter(|times| times.iter().all(close)).count();
+    assert!(count * 5 >= all.len(), "only {count} of {} are close: {all:?}", all.len());
 }
 
 fn traced(options: &[&str]) -> Vec<(PauseStats, Pause)> {
@@ -48,17 +51,16 @@ fn delays_are_seen(delay: &str, rounds: &str) {
         assert!(longest.ns <= faults.ns - (FAULTS - 1) * delays.min_ns, "the others took their time too");
         assert!(seen.in_faults_ns <= seen.duration_ns.unwrap());
     }
-    mostly(&pauses, |(made, seen)| {
+    some_are_close(&pauses, |made, seen| {
         let (delays, faults) = (made.userfault_delay.unwrap(), seen.by_kind[&Kind::Userfault]);
         let longest_ns = seen.longest_fault.as_ref().unwrap().ns;
-        faults.ns / FAULTS <= delays.mean_ns + slack(delays.mean_ns)
-            && longest_ns <= delays.max_ns + slack(delays.max_ns)
+        vec![(faults.ns / FAULTS, delays.mean_ns), (longest_ns, delays.max_ns)]
     });
 }
 
 #[test]
 fn one_millisecond() {
-    delays_are_seen("1ms", "10");
+    delays_are_seen("1ms", "20");
 }
 
 #[test]
@@ -95,12 +97,13 @@ fn a_mutator_s_fault_delays_the_stop() {
         assert_eq!((kind.count, kind.ns, kind.inferred), (1, others.sum_ns, 1));
         assert_eq!(seen.faults, made.probe_page_faults.unwrap(), "the driver itself touches nothing");
     }
-    mostly(&pauses, |(made, seen)| {
+    some_are_close(&pauses, |made, seen| {
         let (mutator, fault) = (made.mutator.unwrap(), only_stopping_fault(seen));
-        let close = |ns: u64, measured_ns: u64| ns.abs_diff(measured_ns) <= slack(measured_ns) + WAKE_UPS_NS;
-        close(fault.before_request_ns, mutator.lead_ns)
-            && close(fault.full_ns, mutator.delay_ns)
-            && close(fault.in_stopping_ns, in_stopping_ns(mutator))
+        vec![
+            (fault.before_request_ns, mutator.lead_ns),
+            (fault.full_ns, mutator.delay_ns),
+            (fault.in_stopping_ns, mutator.delay_ns - mutator.lead_ns),
+        ]
     });
 }
 
@@ -125,11 +128,7 @@ fn a_fault_before_the_request_is_not_the_pause_s() {
     }
 }
 
-fn only_stopping_fault(pause: &Pause) -> &tracer::report::model::StoppingFault {
+fn only_stopping_fault(pause: &Pause) -> &StoppingFault {
     assert_eq!(pause.stopping_faults.len(), 1, "{pause:?}");
     &pause.stopping_faults[0]
-}
-
-fn in_stopping_ns(mutator: MutatorStats) -> u64 {
-    mutator.delay_ns - mutator.lead_ns
 }

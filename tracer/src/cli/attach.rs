@@ -17,9 +17,10 @@ pub(super) fn attach(arguments: &AttachArgs, global: Global, started: Instant) -
     let found = find(arguments.pid)?;
     let mut outcome = trace_shown(&found, &options(trace, global), started, until(trace), || {})?;
     // The report does not wait for the probes to be gone; the end of the program does.
-    let detaching = outcome.detaching.take();
+    if let Some(detaching) = outcome.detaching.take() {
+        detaching.at_exit();
+    }
     let report = found.report(outcome, asked_ns(trace), None, Vec::new());
     output.write(&report)?;
-    drop(detaching);
     Ok(if report.trace.complete { Exit::Done } else { Exit::Incomplete })
 }

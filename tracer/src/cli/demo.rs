@@ -37,12 +37,13 @@ pub(super) fn demo(arguments: &DemoArgs, global: Global, started: Instant) -> an
         // When the target is gone the trace ends by itself.
         let _ = stdin.write_all(b"go\n");
     })?;
-    let detaching = outcome.detaching.take();
+    if let Some(detaching) = outcome.detaching.take() {
+        detaching.at_exit();
+    }
     let account = account.join().ok().and_then(Result::ok).unwrap_or_default();
     let status = target.child.wait().context("the demo target can't be waited for")?;
     let report = found.report(outcome, None, Some(status.to_string()), Vec::new());
     output.write(&report)?;
-    drop(detaching);
     let comparison = compare::compare(&report, &account)?;
     eprint!("{}", comparison.text);
     if !status.success() {

@@ -25,7 +25,9 @@ pub(super) fn run(arguments: &RunArgs, global: Global, started: Instant) -> anyh
     let found = find(held.pid()).inspect_err(|_| held.kill())?;
     let outcome = trace_shown(&found, &options(trace, global), started, until(trace), || held.release());
     let mut outcome = outcome.inspect_err(|_| held.kill())?;
-    let detaching = outcome.detaching.take();
+    if let Some(detaching) = outcome.detaching.take() {
+        detaching.at_exit();
+    }
     let exit = held.exit_status();
     let mut notes = Vec::new();
     if exit.is_none() {
@@ -33,6 +35,5 @@ pub(super) fn run(arguments: &RunArgs, global: Global, started: Instant) -> anyh
     }
     let report = found.report(outcome, asked_ns(trace), exit, notes);
     output.write(&report)?;
-    drop(detaching);
     Ok(if report.trace.complete { Exit::Done } else { Exit::Incomplete })
 }

@@ -106,15 +106,22 @@ impl AddressSpace {
     pub fn reread(&mut self) {
         let begin = Instant::now();
         let begin_ns = monotonic_ns();
-        if let Ok(mappings) = read_maps(self.pid)
-            && !mappings.is_empty()
-        {
-            self.before = std::mem::replace(&mut self.mappings, mappings);
-            self.read_ns = begin_ns;
-            self.generation += 1;
+        if let Ok(mappings) = read_maps(self.pid) {
+            self.take(mappings, begin_ns);
         }
         self.read_at = Some(Instant::now());
         self.read_took = begin.elapsed();
+    }
+
+    /// The map as it was read, unless the process ended meanwhile: then there is none, or its last part is missing, to
+    /// which the stack belongs.
+    fn take(&mut self, mappings: Vec<Mapping>, read_ns: u64) {
+        let cut = stack(&mappings).is_none() && stack(&self.mappings).is_some();
+        if !mappings.is_empty() && !cut {
+            self.before = std::mem::replace(&mut self.mappings, mappings);
+            self.read_ns = read_ns;
+            self.generation += 1;
+        }
     }
 
     /// Whether the target holds a userfaultfd, now or earlier; asked again when it did not a while ago.
@@ -130,8 +137,7 @@ impl AddressSpace {
     /// Above the stack the kernel puts nothing later on but the page in which it steps probed instructions (Linux
     /// `xol_add_vma`). So that page is known even if the target ends before its map is read again.
     fn note_page_of_probes(&mut self, address: u64) {
-        let stack = self.mappings.iter().find(|mapping| mapping.name == "[stack]");
-        if stack.is_some_and(|stack| (stack.end..KERNEL_HALF).contains(&address)) {
+        if stack(&self.mappings).is_some_and(|stack| (stack.end..KERNEL_HALF).contains(&address)) {
             let start = address - address % PAGE_BYTES;
             let index = self.mappings.partition_point(|mapping| mapping.end <= start);
             self.mappings.insert(index, page_of_probes(start));
@@ -149,6 +155,11 @@ fn page_of_probes(start: u64) -> Mapping {
         backing: Backing::ProbeSteps,
         name: "[uprobes]".into(),
     }
+}
+
+/// The first thread's stack.
+fn stack(mappings: &[Mapping]) -> Option<&Mapping> {
+    mappings.iter().find(|mapping| mapping.name == "[stack]")
 }
 
 /// The mapping that holds the address, of mappings in order.
@@ -224,5 +235,17 @@ mod tests {
         assert_eq!(backing(0x3000), None);
         assert_eq!(backing(0x8000_0000_0000_0000), None);
         assert_eq!(backing(0x7fff_ffff_e020), Some(Backing::ProbeSteps));
+    }
+
+    #[test]
+    fn a_map_that_was_cut_short_is_not_taken() {
+        let whole = b"1000-2000 r-xp 0 fe:0 7 /a\n7ffd0000-7ffe0000 rw-p 0 0:0 0 [stack]\n";
+        let grown = b"1000-3000 r-xp 0 fe:0 7 /a\n7ffd0000-7ffe0000 rw-p 0 0:0 0 [stack]\n";
+        let mut space = AddressSpace::from_mappings(parse_maps(whole));
+        for (text, taken) in [(&b""[..], 0), (&whole[..28], 0), (grown, 1)] {
+            space.take(parse_maps(text), 1);
+            assert_eq!(space.generation(), taken, "{}", String::from_utf8_lossy(text));
+        }
+        assert!(space.find(0x2000).is_some());
     }
 }

@@ -41,47 +41,55 @@ impl Attached {
     #[must_use]
     pub fn detach(self) -> (Ebpf, Detaching) {
         let Self { ebpf, placed, .. } = self;
-        (ebpf, Detaching { thread: Some(std::thread::spawn(move || drop(placed))) })
+        let Placed { software, tracepoints, uprobes } = placed;
+        let others = std::thread::spawn(move || {
+            drop(software);
+            // The kernel takes these away one at a time, tens of milliseconds each.
+            drop(tracepoints);
+        });
+        (ebpf, Detaching { uprobes, others: Some(others) })
     }
 }
 
 /// Probes that are being taken away. They are gone when this has been dropped.
 #[derive(Debug)]
 pub struct Detaching {
-    thread: Option<JoinHandle<()>>,
+    uprobes: Vec<UProbeLink>,
+    others: Option<JoinHandle<()>>,
 }
 
-impl Drop for Detaching {
-    fn drop(&mut self) {
-        if let Some(thread) = self.thread.take() {
-            // It only closes descriptors; if it failed the kernel closes them at our end.
-            let _ = thread.join();
-        }
+impl Detaching {
+    /// Leaves what is still there to the end of this process: the safe way for a program that can be killed.
+    ///
+    /// Whoever is killed while it takes a uprobe away leaves the breakpoint in the target: the kernel doesn't get at
+    /// the target's page while a fatal signal is pending (Linux `__get_user_pages`; it logs "failed to unregister,
+    /// leaking uprobe"). At a process's end, however it came, none is pending any more.
+    pub fn at_exit(self) {
+        std::mem::forget(self);
     }
 }
 
-/// What is attached, apart from the programs themselves.
-#[derive(Debug, Default)]
-struct Placed {
-    uprobes: Vec<UProbeLink>,
-    tracepoints: Vec<OwnedFd>,
-    software: Vec<OwnedFd>,
-}
-
-impl Drop for Placed {
-    /// Taking a probe away waits until no CPU can be inside its program any more, tens of milliseconds each: they
-    /// wait side by side.
+impl Drop for Detaching {
+    /// Taking a uprobe away waits until no CPU can be inside its program any more: they wait side by side.
     fn drop(&mut self) {
-        self.software.clear();
-        let tracepoints = std::mem::take(&mut self.tracepoints);
         std::thread::scope(|scope| {
             for link in self.uprobes.drain(..) {
                 scope.spawn(move || drop(link));
             }
-            // The kernel takes these away one at a time anyhow.
-            scope.spawn(move || drop(tracepoints));
         });
+        if let Some(others) = self.others.take() {
+            // It only closes descriptors; if it failed the kernel closes them at our end.
+            let _ = others.join();
+        }
     }
+}
+
+/// What is attached, apart from the programs themselves. Dropped in this order: first what costs the most.
+#[derive(Debug, Default)]
+struct Placed {
+    software: Vec<OwnedFd>,
+    tracepoints: Vec<OwnedFd>,
+    uprobes: Vec<UProbeLink>,
 }
 
 /// A probe could not be attached.

@@ -4,6 +4,8 @@
 //! Every wait has a limit. Nothing is synchronised by sleeping: a tracer is ready when it has said so, a program has
 //! done what it was told when it has answered.
 
+#![allow(dead_code, reason = "each test file includes this module and uses a part of it")]
+
 use std::{
     ffi::OsStr,
     fs,
@@ -36,12 +38,21 @@ const LOOK_AGAIN: Duration = Duration::from_millis(5);
 /// Not root: a test that did nothing must not pass.
 pub(crate) fn as_root() {
     let user = rustix::process::geteuid();
-    assert!(user.is_root(), "this test attaches probes, which needs root (user id {})", user.as_raw());
+    assert!(user.is_root(), "this test attaches probes: run it as root (user id {})", user.as_raw());
 }
 
-/// The program under test: the release build where `cargo xtask test` runs the tests, else the tests' own build.
+/// The binary under test, which `cargo xtask test` names.
+///
+/// # Panics
+///
+/// It isn't named, or isn't there.
 pub(crate) fn pauselens() -> PathBuf {
-    std::env::var_os("PAUSELENS_BIN").map_or_else(|| env!("CARGO_BIN_EXE_pauselens").into(), PathBuf::from)
+    let path = std::env::var_os("PAUSELENS_BIN").map(PathBuf::from).unwrap_or_default();
+    assert!(
+        path.is_file(),
+        "PAUSELENS_BIN is not the release build's path ({path:?}): use `cargo xtask test`"
+    );
+    path
 }
 
 /// Waits until the condition holds.
