@@ -452,7 +452,10 @@ fn a_duration_ends_the_trace_and_not_the_program() {
     let report = ended.report();
     assert_eq!(report.trace.ended, model::Ended::Duration);
     assert!(report.trace.duration_ns >= 300_000_000, "{}", report.trace.duration_ns);
-    assert!(report.summary.pauses > 0 && report.pauses.len() <= 5);
+    assert!(report.summary.pauses > 0, "{:?}", report.summary);
+    // Those that were cut by the begin or the end of the trace come on top of the worst five.
+    let complete = report.pauses.iter().filter(|pause| pause.state == State::Complete);
+    assert!(complete.count() <= 5, "{:?}", report.summary.by_state);
     busy.goes_on();
 }
 

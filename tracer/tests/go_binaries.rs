@@ -134,7 +134,9 @@ fn every_layout(version: &str) {
         // Behind Go's check for stack space: the first `push`.
         let entry = bare.sites.requested.elf_address;
         assert!((start.0..start.0 + 32).contains(&entry.0), "{entry} is not at the begin of {start}");
-        assert_eq!(open(&program).bytes(entry, 1), Some(&[0x55][..]), "push %rbp");
+        // Go 1.20 and earlier save the frame pointer without a push: there it is the first instruction.
+        let pushes = open(&program).bytes(entry, 1) == Some(&[0x55][..]);
+        assert!(pushes || (entry == start && version == "1.19.8"), "{version}: {entry} is no push %rbp");
         let text = functions.text_range();
         assert_eq!(functions.name_at(text.end), None);
         assert_eq!(functions.name_at(ElfAddress(text.start.0 - 1)), None);

@@ -42,7 +42,9 @@ impl Namer {
         let Some(frames) = frames.filter(|frames| !frames.is_empty()) else {
             return vec![STACK_LOST.to_owned()];
         };
-        let mut names: Vec<String> = frames
+        // A return address of 0 is no frame: the walk had come to an end that looked like one more.
+        let real = frames.iter().position(|address| *address == 0).unwrap_or(frames.len()).max(1);
+        let mut names: Vec<String> = frames[..real]
             .iter()
             .enumerate()
             // All but the innermost are return addresses: the call is before them.
