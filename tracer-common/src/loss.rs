@@ -18,7 +18,8 @@ pub enum Loss {
     StackTooDeep = 5,
     /// A fault ended that had no beginning: it had begun before the trace did.
     FaultBeginMissing = 6,
-    /// A fault began and nothing told its end: it was abandoned (a fatal signal, a failed kernel access).
+    /// A fault began and nothing told its end: the kernel gave it up, mostly to deliver a signal such as Go's preemption,
+    /// and the thread came back for the page later. That first part's time is in no total.
     FaultEndMissing = 7,
 }
 

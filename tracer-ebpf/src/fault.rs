@@ -84,12 +84,8 @@ fn begin(ids: Ids, address: u64, ip: u64, bits: u32) {
     let now_ns = unsafe { bpf_ktime_get_ns() };
     let Some(state) = thread::known_or_new(ids) else { return };
     if state.begin_ns != 0 {
-        if state.address == address {
-            // The kernel gave the fault up to deliver a signal, and the thread has come back for the same page: still
-            // the one fault, and it has lasted since its first begin (Linux `fault_signal_pending`).
-            state.seen |= bits;
-            return;
-        }
+        // Given up, mostly to deliver a signal (Linux `fault_signal_pending`). Even when the thread comes back for the
+        // same page the time in between is not the fault's: it may have been parked. So that part is not counted.
         loss::count(Loss::FaultEndMissing);
     }
     state.address = address;
