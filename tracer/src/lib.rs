@@ -4,6 +4,7 @@
 //! command through them.
 
 pub mod cli;
+pub mod clock;
 pub mod demo;
 pub mod elf;
 pub mod memory;

@@ -5,10 +5,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rustix::time::{ClockId, clock_gettime};
-
 use super::region::{Layout, Placed, Region, place};
-use crate::target::{Backing, FileId, Mapping, holds_userfaultfd, read_maps};
+use crate::{
+    clock::monotonic_ns,
+    target::{Backing, FileId, Mapping, holds_userfaultfd, read_maps},
+};
 
 /// The map is not read more often than this, however many unknown addresses come.
 const REREAD_INTERVAL: Duration = Duration::from_millis(200);
@@ -176,11 +177,6 @@ fn same(before: Option<&Mapping>, now: Option<&Mapping>) -> bool {
         }
         _ => false,
     }
-}
-
-fn monotonic_ns() -> u64 {
-    let now = clock_gettime(ClockId::Monotonic);
-    u64::try_from(now.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(now.tv_nsec).unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! The running trace: gate, ring buffers, clocks, the target's lifetime, and the kernel side's tables at the end.
 
 mod account;
-mod clock;
 mod drain;
 mod kernel_log;
 mod leftovers;
@@ -10,7 +9,6 @@ mod outcome;
 mod stop;
 mod trace;
 
-pub use clock::{monotonic_ns, unix_ms};
 pub use options::{Observer, Options, Progress, Silent};
 pub use outcome::{CounterReadings, Ended, Outcome, ProgramCost};
 pub use trace::{SessionError, Subject, trace};

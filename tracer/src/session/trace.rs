@@ -11,7 +11,6 @@ use tracer_common::{loss::Loss, pause::state};
 
 use super::{
     account::Account,
-    clock::{monotonic_ns, unix_ms},
     drain::Rings,
     kernel_log::KernelLog,
     leftovers,
@@ -20,6 +19,7 @@ use super::{
     stop::{Stop, let_the_next_interrupt_kill},
 };
 use crate::{
+    clock::{monotonic_ns, unix_ms},
     elf::Image,
     memory::{AddressSpace, Layout},
     pause::{Collector, StampDifferences, State, Surroundings},
