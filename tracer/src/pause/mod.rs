@@ -1,6 +1,7 @@
 //! Correlation: records from the kernel become pauses and statistics. Knows nothing of BPF or files, so that it is
 //! tested with records alone.
 
+mod blocked;
 mod building;
 mod collect;
 mod durations;
@@ -15,6 +16,7 @@ mod state;
 #[cfg(test)]
 mod tests;
 
+pub use blocked::{AtRequest, BlockedOn};
 pub use building::StackTotal;
 pub use collect::{Collected, Collector, Keep};
 pub use durations::Durations;

@@ -33,6 +33,7 @@ pub(crate) fn empty() -> Report {
             complete: true,
             incomplete: Vec::new(),
             notes: Vec::new(),
+            unavailable: Vec::new(),
             reconciliation: Reconciliation::default(),
             threads: Vec::new(),
             runtime_stamps: None,
@@ -72,9 +73,16 @@ pub(crate) fn pause(id: u64, reason: &str, requested_ns: i64, duration_ns: u64) 
         tracing_ns: 0,
         by_kind: ByKind::new(),
         by_region: ByRegion::new(),
+        places: Vec::new(),
+        budget: None,
+        blocked: Vec::new(),
+        cpu_waits: None,
+        throttling: None,
+        reads: Vec::new(),
         fault_details: Part::default(),
         longest_fault: None,
         stacks: Vec::new(),
+        stopping: None,
         stopping_faults: Vec::new(),
         bystanders: Bystanders::default(),
     }
@@ -97,6 +105,7 @@ pub(crate) fn add_faults(pause: &mut Pause, kind: Kind, count: u64, ns: u64, inf
         faults: count,
         ns,
         by_kind: [(kind, total)].into(),
+        kernel: Vec::new(),
     });
 }
 
@@ -166,6 +175,7 @@ pub(crate) fn story() -> Report {
         faults: 11,
         ns: 1_893_000,
         by_kind: [(Kind::SwapIn, KindTotal { count: 11, ns: 1_893_000, inferred: 0 })].into(),
+        kernel: Vec::new(),
     });
     worst.bystanders = Bystanders {
         faults: 3,
@@ -484,6 +494,12 @@ impl Random {
             tracing_ns: self.number(),
             by_kind: self.by_kind(),
             by_region: self.by_region(),
+            places: Vec::new(),
+            budget: None,
+            blocked: Vec::new(),
+            cpu_waits: None,
+            throttling: None,
+            reads: Vec::new(),
             fault_details: self.part(),
             longest_fault: self.maybe(|random| LongestFault {
                 kind: random.kind(),
@@ -496,7 +512,9 @@ impl Random {
                 faults: random.number(),
                 ns: random.number(),
                 by_kind: random.by_kind(),
+                kernel: Vec::new(),
             }),
+            stopping: None,
             stopping_faults: self.many(7, |random| StoppingFault {
                 tid: u32::MAX,
                 kind: random.kind(),
@@ -545,6 +563,10 @@ impl Random {
             reclaim_ns: self.number(),
             tracing_ns: self.number(),
             stopping_ns: self.maybe(Self::number),
+            budget: None,
+            stopping: None,
+            reads: Vec::new(),
+            throttling: None,
             bystanders: self.bystanders(),
         }
     }

@@ -1,5 +1,6 @@
 //! Reports: the same data as text or JSON.
 
+pub mod anatomy;
 pub mod assemble;
 pub mod diagnosis;
 #[cfg(test)]

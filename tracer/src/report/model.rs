@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+pub use super::anatomy::*;
 pub use crate::{
     memory::Region,
     pause::{Kind, State},
@@ -91,6 +92,8 @@ pub struct Trace {
     pub incomplete: Vec<String>,
     /// Things to know that don't make the result incomplete.
     pub notes: Vec<String>,
+    /// Parts that can't be had here, with the reason; what belongs to them is `null` or empty.
+    pub unavailable: Vec<Unavailable>,
     /// Faults of the whole process against the kernel's own counters, over the whole trace.
     pub reconciliation: Reconciliation,
     /// The same for each thread that drove a pause or has something left over.
@@ -267,6 +270,15 @@ pub struct Summary {
     pub tracing_ns: u64,
     /// Sum of requested → stopped, over the pauses where it is known.
     pub stopping_ns: Option<u64>,
+    /// The pauses' budgets, added up: the parts add up to `paused_ns`, unless records were lost. `null` when the budget
+    /// is unavailable.
+    pub budget: Option<Budget>,
+    /// The pauses' stopping phases, added up.
+    pub stopping: Option<StoppingTotal>,
+    /// What the drivers' faults read, by device.
+    pub reads: Vec<DeviceReads>,
+    /// CPU throttling of the target's cgroup over the whole trace; `null` when there was none, or no quota.
+    pub throttling: Option<Throttling>,
     /// Faults of other threads during pauses.
     pub bystanders: Bystanders,
 }
@@ -338,12 +350,27 @@ pub struct Pause {
     pub by_kind: ByKind,
     /// The driver's faults by what they touched.
     pub by_region: ByRegion,
+    /// The same, as exactly as the memory can be named, longest time first. Each fault is in exactly one, unless its
+    /// detail was dropped.
+    pub places: Vec<Place>,
+    /// Where the time went; `null` when that is unavailable, or the pause was not seen whole.
+    pub budget: Option<Budget>,
+    /// Where the driver was blocked outside faults, longest first.
+    pub blocked: Vec<Blocked>,
+    /// The driver's waits for a CPU; `null` when unavailable.
+    pub cpu_waits: Option<CpuWaits>,
+    /// CPU throttling around the pause; `null` when there was none, or no quota.
+    pub throttling: Option<Throttling>,
+    /// What the driver's faults read, by device, longest time first.
+    pub reads: Vec<DeviceReads>,
     /// How many of the driver's and bystanders' faults have their details.
     pub fault_details: Part,
     /// The longest single fault of the driver.
     pub longest_fault: Option<LongestFault>,
     /// Code paths of the driver's faults, by time, longest first. Each fault is in exactly one.
     pub stacks: Vec<Stack>,
+    /// How the world came to a stop; `null` when requested or stopped is not known, or it is unavailable.
+    pub stopping: Option<Stopping>,
     /// Faults of other threads that overlap requested → stopped: what kept the world from stopping.
     pub stopping_faults: Vec<StoppingFault>,
     /// Faults of other threads in the whole pause.
@@ -374,6 +401,21 @@ pub struct Stack {
     pub ns: u64,
     /// By kind.
     pub by_kind: ByKind,
+    /// Where in the kernel these faults were blocked, longest first.
+    pub kernel: Vec<KernelPath>,
+}
+
+/// Where in the kernel faults were blocked.
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
+pub struct KernelPath {
+    /// On what.
+    pub on: BlockedOn,
+    /// How many faults.
+    pub faults: u64,
+    /// How long they were blocked in all.
+    pub ns: u64,
+    /// The kernel's functions, innermost first.
+    pub frames: Vec<String>,
 }
 
 /// A fault of another thread during requested → stopped.

@@ -57,6 +57,12 @@ fn one(pause: &FinishedPause, outcome: &Outcome, namer: &Namer) -> Pause {
         tracing_ns: record.driver_totals.tracing_ns,
         by_kind: totals(&pause.by_kind),
         by_region: totals(&pause.by_region),
+        places: Vec::new(),
+        budget: None,
+        blocked: Vec::new(),
+        cpu_waits: None,
+        throttling: None,
+        reads: Vec::new(),
         fault_details: Part { of: faults + pause.other_faults(), have: pause.details },
         longest_fault: pause.longest.as_ref().map(|longest| LongestFault {
             kind: longest.kind,
@@ -68,6 +74,7 @@ fn one(pause: &FinishedPause, outcome: &Outcome, namer: &Namer) -> Pause {
             }),
         }),
         stacks: stacks(pause, outcome, namer),
+        stopping: None,
         stopping_faults: pause
             .stopping_faults
             .iter()
@@ -108,6 +115,7 @@ fn stacks(pause: &FinishedPause, outcome: &Outcome, namer: &Namer) -> Vec<Stack>
             faults: by_kind.values().map(|kind| kind.count).sum(),
             ns: by_kind.values().map(|kind| kind.ns).sum(),
             by_kind,
+            kernel: Vec::new(),
         })
         .collect();
     stacks.sort_by_key(|stack| std::cmp::Reverse(stack.ns));
@@ -120,6 +128,7 @@ fn stacks(pause: &FinishedPause, outcome: &Outcome, namer: &Namer) -> Vec<Stack>
             faults: missing,
             ns: pause.in_faults_ns().saturating_sub(known_ns),
             by_kind: ByKind::new(),
+            kernel: Vec::new(),
         });
     }
     stacks

@@ -47,6 +47,7 @@ pub fn assemble(mut outcome: Outcome, context: Context<'_>) -> Report {
             complete: incomplete.is_empty(),
             incomplete,
             notes,
+            unavailable: Vec::new(),
             reconciliation: reconcile::process(&outcome),
             threads: reconcile::threads(&outcome, context.target.pid()),
             runtime_stamps: stamp_check(&mut outcome.stamps),

@@ -38,6 +38,10 @@ pub(super) fn summary(outcome: &mut Outcome) -> Summary {
         reclaim_ns: collected.reclaim_ns,
         tracing_ns: collected.tracing_ns,
         stopping_ns: collected.stopping_ns,
+        budget: None,
+        stopping: None,
+        reads: Vec::new(),
+        throttling: None,
         bystanders: bystanders(&collected.others_by_kind, collected.others_major, collected.others_minor),
     }
 }

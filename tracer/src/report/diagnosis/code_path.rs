@@ -64,6 +64,7 @@ mod tests {
             faults: 1,
             ns,
             by_kind: [(Kind::SwapIn, KindTotal { count: 1, ns, inferred: 0 })].into(),
+            kernel: Vec::new(),
         }
     }
 
