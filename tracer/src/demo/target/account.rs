@@ -3,14 +3,15 @@
 use std::{collections::BTreeMap, sync::atomic::Ordering};
 
 use super::{
+    acts::Act,
     kinds::Work,
     pause::Measured,
     reasons,
-    stats::{DelayStats, MutatorStats, PauseStats},
-    threads::{Delays, Mutator},
+    stats::{ComputingMutatorStats, DelayStats, MutatorStats, PauseStats},
+    threads::{ComputingMutator, Delays, Mutator},
 };
 
-/// The account of a pause before it is made.
+/// The account of a pause, without what was measured.
 pub(super) fn expected<'a>(
     number: u64,
     round: u64,
@@ -22,9 +23,11 @@ pub(super) fn expected<'a>(
     let mut populated = 0;
     for work in works {
         *touched.entry(work.kind().name().to_owned()).or_insert(0) += work.pages();
-        match work.kind().counted_as() {
-            Some(word) => *expected.entry(word.to_owned()).or_insert(0) += work.pages(),
-            None => populated += work.pages(),
+        for (word, count) in work.faults() {
+            *expected.entry(word.to_owned()).or_insert(0) += count;
+        }
+        if work.kind().counted_as().is_none() {
+            populated += work.pages();
         }
     }
     PauseStats {
@@ -42,9 +45,15 @@ pub(super) fn expected<'a>(
         minflt: None,
         majflt: None,
         probe_page_faults: None,
+        cpu_ns: None,
+        voluntary_switches: None,
+        involuntary_switches: None,
+        acts: BTreeMap::new(),
+        futex_wait: None,
         exact: None,
         userfault_delay: None,
         mutator: None,
+        computing_mutator: None,
         ends_process: false,
     }
 }
@@ -58,6 +67,9 @@ pub(super) fn measured(stats: &mut PauseStats, measured: &Measured, works: &[Wor
     stats.stopping_ns = Some(measured.stopping_ns);
     stats.minflt = Some(measured.faults.minor);
     stats.majflt = Some(measured.faults.major);
+    stats.cpu_ns = Some(measured.cpu_ns);
+    stats.voluntary_switches = Some(measured.switches.voluntary);
+    stats.involuntary_switches = Some(measured.switches.involuntary);
     stats.probe_page_faults = Some(measured.probe_page_faults);
     stats.exact = Some(each_exact && measured.faults.all() == sum + measured.probe_page_faults);
     stats.userfault_delay = works.iter().find_map(|work| delays(work.delays()?));
@@ -66,6 +78,22 @@ pub(super) fn measured(stats: &mut PauseStats, measured: &Measured, works: &[Wor
         counted.minflt += faults.minor;
         counted.majflt += faults.major;
     }
+}
+
+/// Adds what the driver did besides touching pages.
+pub(super) fn with_acts(stats: &mut PauseStats, measured: &Measured, acts: &[(&str, Box<dyn Act>)]) {
+    stats.acts =
+        acts.iter().map(|(name, _)| (*name).to_owned()).zip(measured.by_act.iter().copied()).collect();
+    stats.futex_wait = acts.iter().find_map(|(_, act)| act.futex_wait());
+}
+
+/// Adds the mutator that computed.
+pub(super) fn with_computing_mutator(stats: &mut PauseStats, mutator: &ComputingMutator) {
+    stats.computing_mutator = Some(ComputingMutatorStats {
+        tid: mutator.tid(),
+        elapsed_ns: mutator.elapsed_ns(),
+        cpu_ns: mutator.cpu_ns(),
+    });
 }
 
 /// What the pages add to the thread's own counters.

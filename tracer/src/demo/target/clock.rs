@@ -1,12 +1,21 @@
-//! `CLOCK_MONOTONIC`, the clock that a tracer's times are on too.
+//! `CLOCK_MONOTONIC`, the clock that a tracer's times are on too, and the thread's own CPU time.
 
 use std::{ptr, time::Duration};
 
 /// Now, in ns.
 pub(super) fn now_ns() -> u64 {
+    read(libc::CLOCK_MONOTONIC)
+}
+
+/// The CPU time of the calling thread so far, in ns.
+pub(super) fn thread_cpu_ns() -> u64 {
+    read(libc::CLOCK_THREAD_CPUTIME_ID)
+}
+
+fn read(clock: libc::clockid_t) -> u64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the pointer is valid for a write of one `timespec`.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
+    unsafe { libc::clock_gettime(clock, &raw mut now) };
     u64::try_from(now.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(now.tv_nsec).unwrap_or(0)
 }
 

@@ -1,4 +1,4 @@
-//! The calling thread's own fault counters: what a pause is checked against.
+//! The calling thread's own counters of faults and context switches: what a pause is checked against.
 
 use std::{fs, mem::MaybeUninit};
 
@@ -12,12 +12,7 @@ pub(super) struct Faults {
 impl Faults {
     /// Reads them now.
     pub(super) fn of_this_thread() -> Self {
-        let mut usage = MaybeUninit::<libc::rusage>::zeroed();
-        // SAFETY: the pointer is valid for a write of one `rusage`, of which all-zero bytes are a valid value.
-        let usage = unsafe {
-            libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr());
-            usage.assume_init()
-        };
+        let usage = usage_of_this_thread();
         Self { minor: count(usage.ru_minflt), major: count(usage.ru_majflt) }
     }
 
@@ -31,6 +26,40 @@ impl Faults {
 
     pub(super) fn all(self) -> u64 {
         self.minor + self.major
+    }
+}
+
+/// How often the calling thread left its CPU.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Switches {
+    /// To wait for something.
+    pub(super) voluntary: u64,
+    /// Because the CPU was given to another thread, or the CPU quota was used up.
+    pub(super) involuntary: u64,
+}
+
+impl Switches {
+    /// Reads them now.
+    pub(super) fn of_this_thread() -> Self {
+        let usage = usage_of_this_thread();
+        Self { voluntary: count(usage.ru_nvcsw), involuntary: count(usage.ru_nivcsw) }
+    }
+
+    /// What was added since an earlier reading.
+    pub(super) fn since(self, earlier: Self) -> Self {
+        Self {
+            voluntary: self.voluntary.saturating_sub(earlier.voluntary),
+            involuntary: self.involuntary.saturating_sub(earlier.involuntary),
+        }
+    }
+}
+
+fn usage_of_this_thread() -> libc::rusage {
+    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the pointer is valid for a write of one `rusage`, of which all-zero bytes are a valid value.
+    unsafe {
+        libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr());
+        usage.assume_init()
     }
 }
 

@@ -1,8 +1,14 @@
-//! Which kinds of fault can be had on this machine.
+//! Which kinds of fault, and which other doings, can be had on this machine.
 
 use std::{fs, path::Path};
 
-use super::{kinds::Kind, options::Options, threads};
+use super::{
+    acts::{ActKind, COMPACTION_SWITCH},
+    kinds::Kind,
+    memory::state,
+    options::Options,
+    threads,
+};
 
 /// Why this kind can't be had here: what was found, what is needed, what to do. `None` when it can be.
 pub(super) fn missing(kind: Kind, options: &Options) -> Option<String> {
@@ -10,9 +16,31 @@ pub(super) fn missing(kind: Kind, options: &Options) -> Option<String> {
         Kind::Swap => no_swap_area(&fs::read_to_string("/proc/swaps").unwrap_or_default()),
         Kind::FileRead => not_on_disk(&options.directory),
         Kind::FileMap | Kind::CowFile => not_a_folder(&options.directory),
+        Kind::Huge => no_huge_pages(),
         Kind::Userfault => threads::open_userfaultfd().err().map(|error| format!("{error:#}")),
         _ => None,
     }
+}
+
+/// The same for what is no fault.
+pub(super) fn missing_act(act: ActKind, options: &Options) -> Option<String> {
+    match act {
+        ActKind::FileIo(_) => not_on_disk(&options.directory),
+        ActKind::Compact => (!Path::new(COMPACTION_SWITCH).exists())
+            .then(|| format!("{COMPACTION_SWITCH} is not there. It needs a kernel with CONFIG_COMPACTION")),
+        ActKind::FutexWait(_) | ActKind::Compute(_) => None,
+    }
+}
+
+fn no_huge_pages() -> Option<String> {
+    const SETTING: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
+    if state::huge_page_bytes().is_none() {
+        return Some("it needs a kernel with CONFIG_TRANSPARENT_HUGEPAGE".to_owned());
+    }
+    let setting = fs::read_to_string(SETTING).unwrap_or_default();
+    setting
+        .contains("[never]")
+        .then(|| format!("{SETTING} says never. Switch them on: echo madvise > {SETTING}"))
 }
 
 fn no_swap_area(swaps: &str) -> Option<String> {

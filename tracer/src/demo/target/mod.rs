@@ -8,15 +8,19 @@
 //! that they are given are in [`reasons`].
 
 mod account;
+mod acts;
 mod burst;
 mod clock;
+mod computing;
 mod console;
 mod counters;
 mod facts;
 mod kinds;
 mod memory;
 mod options;
+mod own_tid;
 mod pause;
+mod pinning;
 mod plan;
 pub mod reasons;
 mod rehearsal;

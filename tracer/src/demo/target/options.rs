@@ -4,7 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::Args;
 
-use super::kinds::Kind;
+use super::{acts::ActKind, kinds::Kind};
 
 /// Options of the demo target. Without any that makes a pause, each round has a pause for each reason, one with
 /// every kind of fault that can be had here, and an empty one. With some, each round has one pause with just those.
@@ -31,9 +31,15 @@ pub struct Options {
     /// Reads of file pages that must be read from the disk
     #[arg(long, value_name = "PAGES", help_heading = "Faults in each pause")]
     pub file_read: Option<usize>,
+    /// Reads of pages of the program's own code that must be read from the disk
+    #[arg(long, value_name = "PAGES", help_heading = "Faults in each pause")]
+    pub cold_text: Option<usize>,
     /// First touches of shared memory
     #[arg(long, value_name = "PAGES", help_heading = "Faults in each pause")]
     pub shared_memory: Option<usize>,
+    /// First touches of huge pages
+    #[arg(long, value_name = "PAGES", help_heading = "Faults in each pause")]
+    pub huge: Option<usize>,
     /// First touches made by the kernel inside read(2)
     #[arg(long, value_name = "PAGES", help_heading = "Faults in each pause")]
     pub kernel: Option<usize>,
@@ -53,12 +59,29 @@ pub struct Options {
     #[arg(long, value_name = "MIB", help_heading = "Faults in each pause")]
     pub touch_mib: Option<usize>,
 
+    /// Wait on a futex, from which another thread wakes the driver after that time
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, help_heading = "Other doings in each pause")]
+    pub futex_wait: Option<Duration>,
+    /// Compute until that much of the driver's own CPU time is used
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, help_heading = "Other doings in each pause")]
+    pub compute: Option<Duration>,
+    /// Read that many pages of a file from the disk, with read(2), into memory that is there
+    #[arg(long, value_name = "PAGES", help_heading = "Other doings in each pause")]
+    pub file_io: Option<usize>,
+    /// Compact the host's memory, on the driver's thread
+    #[arg(long, help_heading = "Other doings in each pause")]
+    pub compact: bool,
+
     /// How long the userfaultfd handler waits before each answer
     #[arg(long, value_name = "TIME", default_value = "10ms", value_parser = humantime::parse_duration)]
     pub userfault_delay: Duration,
     /// Another thread enters a userfaultfd fault of this length, and the stop waits for that thread
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     pub mutator_userfault_delay: Option<Duration>,
+    /// Another thread computes when the stop is requested, and for that much of its CPU time after it; it and the driver
+    /// have a CPU each
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, conflicts_with = "mutator_userfault_delay")]
+    pub mutator_compute: Option<Duration>,
     /// How long the other thread has been in its fault when the stop is requested
     #[arg(long, value_name = "TIME", default_value = "10ms", value_parser = humantime::parse_duration)]
     pub mutator_lead: Duration,
@@ -107,12 +130,25 @@ impl Options {
             Kind::CowZero => self.cow_zero,
             Kind::FileMap => self.file_map,
             Kind::FileRead => self.file_read,
+            Kind::ColdText => self.cold_text,
             Kind::SharedMemory => self.shared_memory,
+            Kind::Huge => self.huge,
             Kind::Kernel => self.kernel,
             Kind::Signal => self.signal,
             Kind::Swap => self.swap,
             Kind::Userfault => self.userfault,
             Kind::Populate => self.populate,
         }
+    }
+
+    /// What was asked for besides faults.
+    pub(super) fn acts(&self) -> Vec<ActKind> {
+        let all = [
+            self.futex_wait.map(ActKind::FutexWait),
+            self.compute.map(ActKind::Compute),
+            self.file_io.map(ActKind::FileIo),
+            self.compact.then_some(ActKind::Compact),
+        ];
+        all.into_iter().flatten().collect()
     }
 }

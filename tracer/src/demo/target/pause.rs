@@ -1,13 +1,16 @@
-//! One pause: the calls of the pause functions, the touches between them, and what is measured around them.
+//! One pause: the calls of the pause functions, the touches and other doings between them, and what is measured around them.
 
 use anyhow::Result;
 
 use super::{
-    clock::now_ns,
+    acts::Act,
+    clock::{now_ns, thread_cpu_ns},
     console,
-    counters::{Faults, probe_page_mapped},
+    counters::{Faults, Switches, probe_page_mapped},
     kinds::Work,
-    rehearsal, world,
+    rehearsal,
+    stats::ActStats,
+    world,
 };
 
 /// What happens between the two halves of a pause.
@@ -23,6 +26,8 @@ pub(super) enum Midway {
 pub(super) struct Pause<'a> {
     pub(super) reason: u32,
     pub(super) before: &'a [Work],
+    /// What is done besides, with the options' names.
+    pub(super) acts: &'a [(&'static str, Box<dyn Act>)],
     pub(super) midway: Midway,
     pub(super) after: &'a [Work],
 }
@@ -37,6 +42,10 @@ pub(super) struct Measured {
     pub(super) faults: Faults,
     /// Of each of its works, in their order.
     pub(super) by_work: Vec<Faults>,
+    /// Of each of its acts, in their order.
+    pub(super) by_act: Vec<ActStats>,
+    pub(super) cpu_ns: u64,
+    pub(super) switches: Switches,
     pub(super) probe_page_faults: u64,
 }
 
@@ -53,8 +62,10 @@ impl Pause<'_> {
     /// It comes after all preparations: a fork among them made the stack and the data copy-on-write again.
     pub(super) fn rehearse(&self, measured: &mut Measured) -> Result<()> {
         measured.by_work = vec![Faults::default(); self.before.len() + self.after.len()];
+        measured.by_act = vec![ActStats::default(); self.acts.len()];
         rehearsal::bring_in();
-        self.perform(Performance::Rehearsal, measured)
+        self.perform(Performance::Rehearsal, measured)?;
+        self.before.iter().chain(self.after).try_for_each(Work::settle)
     }
 
     /// Makes the pause.
@@ -69,13 +80,15 @@ impl Pause<'_> {
     fn perform(&self, performance: Performance, measured: &mut Measured) -> Result<()> {
         let real = performance == Performance::Real;
         let (by_before, by_after) = measured.by_work.split_at_mut(self.before.len());
-        let faults_before = Faults::of_this_thread();
+        let (faults_before, switches_before) = (Faults::of_this_thread(), Switches::of_this_thread());
+        let begin_cpu_ns = thread_cpu_ns();
         let begin_ns = now_ns();
         if real {
             world::pauselens_demo_stop_world(self.reason);
         }
         let stopped_ns = now_ns();
         go_through(self.before, performance, by_before);
+        act_out(self.acts, performance, &mut measured.by_act);
         // An error is kept until the world runs again.
         let midway = if real { self.midway() } else { Ok(()) };
         go_through(self.after, performance, by_after);
@@ -83,7 +96,9 @@ impl Pause<'_> {
             world::pauselens_demo_start_world();
         }
         let end_ns = now_ns();
+        measured.cpu_ns = thread_cpu_ns() - begin_cpu_ns;
         measured.faults = Faults::of_this_thread().since(faults_before);
+        measured.switches = Switches::of_this_thread().since(switches_before);
         measured.stop_called_ns = begin_ns;
         measured.stopping_ns = stopped_ns - begin_ns;
         measured.duration_ns = end_ns - begin_ns;
@@ -111,5 +126,17 @@ fn go_through(works: &[Work], performance: Performance, by_work: &mut [Faults]) 
             Performance::Real => work.perform(),
         }
         *faults = Faults::of_this_thread().since(before);
+    }
+}
+
+fn act_out(acts: &[(&str, Box<dyn Act>)], performance: Performance, by_act: &mut [ActStats]) {
+    for ((_, act), stats) in acts.iter().zip(by_act) {
+        let (begin_ns, begin_cpu_ns) = (now_ns(), thread_cpu_ns());
+        match performance {
+            Performance::Rehearsal => act.rehearse(),
+            Performance::Real => act.perform(),
+        }
+        stats.cpu_ns = thread_cpu_ns() - begin_cpu_ns;
+        stats.elapsed_ns = now_ns() - begin_ns;
     }
 }

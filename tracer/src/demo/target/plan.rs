@@ -3,6 +3,7 @@
 use anyhow::{Result, bail};
 
 use super::{
+    acts::ActKind,
     kinds::{DEFAULT_KINDS, Kind},
     options::Options,
     reasons,
@@ -14,8 +15,12 @@ pub(super) struct PlannedPause {
     pub(super) reason: u32,
     /// What the driver touches, in this order.
     pub(super) pages: Vec<(Kind, usize)>,
+    /// What the driver does after that.
+    pub(super) acts: Vec<ActKind>,
     /// Whether another thread is in a fault when the stop is requested.
     pub(super) with_mutator: bool,
+    /// Whether another thread computes when the stop is requested.
+    pub(super) with_computing_mutator: bool,
 }
 
 /// What to do.
@@ -35,15 +40,16 @@ impl Plan {
     }
 }
 
-/// Makes the plan. `missing` says why a kind can't be had here.
+/// Makes the plan. `missing` and `missing_act` say why a kind or an act can't be had here.
 ///
 /// # Errors
 ///
-/// A kind that was asked for by name can't be had.
+/// A kind or an act that was asked for by name can't be had.
 pub(super) fn plan(
     options: &Options,
     page_bytes: usize,
     missing: impl Fn(Kind) -> Option<String>,
+    missing_act: impl Fn(ActKind) -> Option<String>,
 ) -> Result<Plan> {
     let chosen = chosen_pages(options, page_bytes);
     for (kind, _) in &chosen {
@@ -51,12 +57,20 @@ pub(super) fn plan(
             bail!("--{} can't be had here: {reason}", kind.name());
         }
     }
+    let acts = options.acts();
+    for act in &acts {
+        if let Some(reason) = missing_act(*act) {
+            bail!("--{} can't be had here: {reason}", act.name());
+        }
+    }
     let with_mutator = options.mutator_userfault_delay.is_some();
     if with_mutator && let Some(reason) = missing(Kind::Userfault) {
         bail!("--mutator-userfault-delay can't be had here: {reason}");
     }
-    if !chosen.is_empty() || with_mutator {
-        let pause = PlannedPause { reason: reason_of(&chosen), pages: chosen, with_mutator };
+    let with_computing_mutator = options.mutator_compute.is_some();
+    if !chosen.is_empty() || !acts.is_empty() || with_mutator || with_computing_mutator {
+        let reason = reason_of(&chosen);
+        let pause = PlannedPause { reason, pages: chosen, acts, with_mutator, with_computing_mutator };
         return Ok(Plan { pauses: vec![pause], left_out: Vec::new() });
     }
     if options.burst.is_some() || options.hold_open || options.exit_inside {
@@ -86,10 +100,15 @@ fn default_plan(missing: impl Fn(Kind) -> Option<String>) -> Plan {
             None => all.push((kind, pages)),
         }
     }
-    let with_reason = |reason: u32| PlannedPause {
+    let with_pages = |reason: u32, pages: Vec<(Kind, usize)>| PlannedPause {
         reason,
-        pages: all.iter().copied().filter(|(kind, _)| kind.reason() == reason).collect(),
+        pages,
+        acts: Vec::new(),
         with_mutator: false,
+        with_computing_mutator: false,
+    };
+    let with_reason = |reason: u32| {
+        with_pages(reason, all.iter().copied().filter(|(kind, _)| kind.reason() == reason).collect())
     };
     let mut pauses: Vec<_> =
         [reasons::FIRST_TOUCH, reasons::COPY_ON_WRITE, reasons::FILE_PAGES, reasons::SWAPPED_OUT]
@@ -97,8 +116,8 @@ fn default_plan(missing: impl Fn(Kind) -> Option<String>) -> Plan {
             .map(with_reason)
             .filter(|pause| !pause.pages.is_empty())
             .collect();
-    pauses.push(PlannedPause { reason: reasons::MIXED, pages: all, with_mutator: false });
-    pauses.push(PlannedPause { reason: reasons::NOTHING, pages: Vec::new(), with_mutator: false });
+    pauses.push(with_pages(reasons::MIXED, all.clone()));
+    pauses.push(with_pages(reasons::NOTHING, Vec::new()));
     Plan { pauses, left_out }
 }
 
@@ -123,7 +142,10 @@ mod tests {
 
     fn planned(typed: &str, missing: &[Kind]) -> Result<Plan> {
         let options = Typed::parse_from(["demo-target"].into_iter().chain(typed.split_whitespace())).options;
-        plan(&options, 4096, |kind| missing.contains(&kind).then(|| "a reason".to_owned()))
+        let missing_kind = |kind| missing.contains(&kind).then(|| "a reason".to_owned());
+        plan(&options, 4096, missing_kind, |act| {
+            (act == ActKind::Compact).then(|| "no compaction".to_owned())
+        })
     }
 
     #[test]
@@ -136,11 +158,23 @@ mod tests {
             ("--swap 3 --file-map 5", reasons::MIXED),
             ("--signal 3", reasons::MIXED),
             ("--mutator-userfault-delay 50ms", reasons::NOTHING),
+            ("--mutator-compute 50ms", reasons::NOTHING),
+            ("--cold-text 3", reasons::FILE_PAGES),
+            ("--futex-wait 3ms --compute 3ms", reasons::NOTHING),
+            ("--futex-wait 3ms --huge 3", reasons::FIRST_TOUCH),
         ];
         for (typed, reason) in table {
             let pauses = planned(typed, &[]).unwrap().pauses;
             assert_eq!(pauses.iter().map(|pause| pause.reason).collect::<Vec<_>>(), [reason], "{typed}");
         }
+    }
+
+    #[test]
+    fn acts_come_in_a_pause_of_their_own_or_after_the_touches() {
+        let plan = planned("--compute 3ms --first-touch 5 --file-io 7", &[]).unwrap();
+        let acts = [ActKind::Compute(std::time::Duration::from_millis(3)), ActKind::FileIo(7)];
+        assert_eq!((&plan.pauses[0].acts[..], plan.pauses.len()), (&acts[..], 1));
+        assert_eq!(plan.pauses[0].pages, [(Kind::FirstTouch, 5)]);
     }
 
     #[test]
@@ -163,6 +197,8 @@ mod tests {
         let error = planned("--swap 3", &[Kind::Swap]).unwrap_err().to_string();
         assert_eq!(error, "--swap can't be had here: a reason");
         assert!(planned("--mutator-userfault-delay 50ms", &[Kind::Userfault]).is_err());
+        let error = planned("--compact", &[]).unwrap_err().to_string();
+        assert_eq!(error, "--compact can't be had here: no compaction");
     }
 
     #[test]

@@ -6,15 +6,18 @@ use anyhow::{Context as _, Result};
 
 use super::{
     account,
+    acts::{self, Act},
     burst::burst,
     console, facts,
     kinds::{DEFAULT_KINDS, Kind, Work, prepare},
     options::Options,
+    own_tid::tid,
     pause::{Measured, Midway, Pause},
-    plan::{PlannedPause, plan},
+    pinning::{self, Cpu},
+    plan::{Plan, PlannedPause, plan},
     reasons,
     stats::Stats,
-    threads::{Bystanders, Mutator, open_userfaultfd},
+    threads::{Bystanders, ComputingMutator, Mutator, open_userfaultfd},
 };
 
 /// Runs the demo target to its end.
@@ -27,13 +30,19 @@ use super::{
 /// Something that was asked for can't be had here, or memory, files or threads could not be set up.
 pub fn run(options: &Options) -> Result<()> {
     let page_bytes = rustix::param::page_size();
-    let plan = plan(options, page_bytes, |kind| facts::missing(kind, options))?;
+    let plan = plan(
+        options,
+        page_bytes,
+        |kind| facts::missing(kind, options),
+        |act| facts::missing_act(act, options),
+    )?;
     // A program that answers its own page faults holds such a descriptor all the time, and a tracer can look for it.
     let _userfaults = plan.answers_faults().then(open_userfaultfd).transpose()?;
+    let mutators_cpu = pin_driver(&plan)?;
     let bystanders = Bystanders::start(options.threads)?;
     let mut stats = Stats {
         pid: process::id(),
-        tid: rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs(),
+        tid: tid(),
         page_bytes: page_bytes as u64,
         total_pauses: 0,
         exact: true,
@@ -51,7 +60,7 @@ pub fn run(options: &Options) -> Result<()> {
     }
     for round in 1..=options.rounds as u64 {
         for planned in &plan.pauses {
-            planned_pause(planned, round, options, &mut stats)?;
+            planned_pause(planned, round, options, mutators_cpu, &mut stats)?;
             thread::sleep(options.gap);
         }
     }
@@ -68,39 +77,76 @@ pub fn run(options: &Options) -> Result<()> {
     }
 }
 
-fn planned_pause(planned: &PlannedPause, round: u64, options: &Options, stats: &mut Stats) -> Result<()> {
+fn planned_pause(
+    planned: &PlannedPause,
+    round: u64,
+    options: &Options,
+    mutators_cpu: Option<Cpu>,
+    stats: &mut Stats,
+) -> Result<()> {
     let works: Vec<Work> =
         planned.pages.iter().map(|(kind, pages)| prepare(*kind, *pages, options)).collect::<Result<_>>()?;
-    let pause = Pause { reason: planned.reason, before: &works, midway: Midway::Nothing, after: &[] };
+    let acts: Vec<(&str, Box<dyn Act>)> = planned
+        .acts
+        .iter()
+        .map(|act| Ok((act.name(), acts::prepare(*act, options)?)))
+        .collect::<Result<_>>()?;
+    let pause =
+        Pause { reason: planned.reason, before: &works, acts: &acts, midway: Midway::Nothing, after: &[] };
     let mutator = options
         .mutator_userfault_delay
         .filter(|_| planned.with_mutator)
         .map(Mutator::prepare)
         .transpose()
         .context("could not prepare the mutator")?;
+    let computing = options
+        .mutator_compute
+        .zip(mutators_cpu)
+        .map(|(time, cpu)| ComputingMutator::prepare(time, cpu))
+        .transpose()
+        .context("could not prepare the mutator that computes")?;
     let mut measured = Measured::default();
     pause.rehearse(&mut measured)?;
     if let Some(mutator) = &mutator {
         mutator.enter_fault(options.mutator_lead)?;
     }
+    if let Some(mutator) = &computing {
+        mutator.begin()?;
+    }
     pause.make(&mut measured)?;
     stats.total_pauses += 1;
     let mut account = account::expected(stats.total_pauses, round, planned.reason, works.iter());
     account::measured(&mut account, &measured, &works);
+    account::with_acts(&mut account, &measured, &acts);
     if let Some(mutator) = &mutator {
         mutator.go_on()?;
         account::with_mutator(&mut account, &measured, mutator);
     }
+    if let Some(mutator) = &computing {
+        mutator.go_on()?;
+        account::with_computing_mutator(&mut account, mutator);
+    }
+    acts.iter().try_for_each(|(_, act)| act.outcome())?;
     stats.exact &= account.exact == Some(true);
     stats.pauses.push(account);
     Ok(())
+}
+
+/// Gives the driver a CPU of its own if the plan has a mutator that computes, and says which one that one is to have.
+fn pin_driver(plan: &Plan) -> Result<Option<Cpu>> {
+    if !plan.pauses.iter().any(|pause| pause.with_computing_mutator) {
+        return Ok(None);
+    }
+    let [first, second] = pinning::two_cpus()?;
+    pinning::pin_to(first)?;
+    Ok(Some(second))
 }
 
 /// A pause that is open until a line comes, with touches before and after.
 fn held_pause(options: &Options, stats: &mut Stats) -> Result<()> {
     let works = [first_touches(options)?, first_touches(options)?];
     let (before, after) = works.split_at(1);
-    let pause = Pause { reason: reasons::FIRST_TOUCH, before, midway: Midway::WaitForLine, after };
+    let pause = Pause { reason: reasons::FIRST_TOUCH, before, acts: &[], midway: Midway::WaitForLine, after };
     let mut measured = Measured::default();
     pause.rehearse(&mut measured)?;
     pause.make(&mut measured)?;
@@ -115,8 +161,13 @@ fn held_pause(options: &Options, stats: &mut Stats) -> Result<()> {
 /// A pause that the process does not survive: everything is said before it.
 fn last_pause(options: &Options, bystanders: Bystanders, mut stats: Stats) -> Result<()> {
     let works = [first_touches(options)?];
-    let pause =
-        Pause { reason: reasons::FIRST_TOUCH, before: &works, midway: Midway::EndProcess, after: &[] };
+    let pause = Pause {
+        reason: reasons::FIRST_TOUCH,
+        before: &works,
+        acts: &[],
+        midway: Midway::EndProcess,
+        after: &[],
+    };
     stats.total_pauses += 1;
     let mut account = account::expected(stats.total_pauses, 0, pause.reason, works.iter());
     account.ends_process = true;

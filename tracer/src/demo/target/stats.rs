@@ -60,12 +60,24 @@ pub struct PauseStats {
     /// Faults that the tracer itself caused here: 1 when the page appeared that the kernel steps probed instructions
     /// in.
     pub probe_page_faults: Option<u64>,
+    /// CPU time of the driver, from just before the stop to just after the start.
+    pub cpu_ns: Option<u64>,
+    /// How often the driver gave the CPU up to wait for something.
+    pub voluntary_switches: Option<u64>,
+    /// How often the CPU was taken from the driver.
+    pub involuntary_switches: Option<u64>,
+    /// What the driver did besides touching pages, by the option's name.
+    pub acts: BTreeMap<String, ActStats>,
+    /// Its wait on a futex.
+    pub futex_wait: Option<FutexWaitStats>,
     /// Whether the counters agree with what was expected, kind by kind and as a whole.
     pub exact: Option<bool>,
     /// Delays of the driver's userfaultfd faults.
     pub userfault_delay: Option<DelayStats>,
     /// The mutator that was in a fault when the stop was requested.
     pub mutator: Option<MutatorStats>,
+    /// The mutator that computed when the stop was requested.
+    pub computing_mutator: Option<ComputingMutatorStats>,
     /// The process ended in the middle of this pause, after the touches.
     pub ends_process: bool,
 }
@@ -77,6 +89,37 @@ pub struct CountedStats {
     pub minflt: u64,
     /// Major ones.
     pub majflt: u64,
+}
+
+/// Something that the driver did, as it measured it itself.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, PartialEq, Eq)]
+pub struct ActStats {
+    /// From its begin to its end.
+    pub elapsed_ns: u64,
+    /// The driver's CPU time in it.
+    pub cpu_ns: u64,
+}
+
+/// A wait on a futex, from just before the driver asked another thread to wake it later.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, PartialEq, Eq)]
+pub struct FutexWaitStats {
+    /// The thread that woke the driver.
+    pub waker_tid: u32,
+    /// Until just before the wake-up, measured by that thread.
+    pub woken_after_ns: u64,
+    /// Until the driver went on, measured by the driver.
+    pub waited_ns: u64,
+}
+
+/// A mutator that computed after it had seen that a stop was requested.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, PartialEq, Eq)]
+pub struct ComputingMutatorStats {
+    /// The thread.
+    pub tid: u32,
+    /// From then until it was ready to stop.
+    pub elapsed_ns: u64,
+    /// Its CPU time meanwhile.
+    pub cpu_ns: u64,
 }
 
 /// Delays as the userfaultfd handler measured them, from reading an event to just before the answer: a fault takes

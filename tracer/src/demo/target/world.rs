@@ -44,6 +44,11 @@ fn demo_wait_for_mutators() {
     }
 }
 
+/// Whether the world is to stop, or has stopped.
+pub(super) fn stop_requested() -> bool {
+    STOP_REQUESTED.load(Ordering::Acquire) != 0
+}
+
 /// A mutator begins to run: the world is not stopped until it has called [`mutator_stops`].
 pub(super) fn mutator_runs() {
     RUNNING_MUTATORS.fetch_add(1, Ordering::AcqRel);

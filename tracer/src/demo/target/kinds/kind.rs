@@ -12,7 +12,9 @@ pub(in super::super) enum Kind {
     CowZero,
     FileMap,
     FileRead,
+    ColdText,
     SharedMemory,
+    Huge,
     Kernel,
     Signal,
     Swap,
@@ -37,7 +39,7 @@ pub(in super::super) const DEFAULT_KINDS: [(Kind, usize); 12] = [
 ];
 
 impl Kind {
-    pub(in super::super) const ALL: [Self; 13] = [
+    pub(in super::super) const ALL: [Self; 15] = [
         Self::FirstTouch,
         Self::ZeroPageRead,
         Self::CowFile,
@@ -45,7 +47,9 @@ impl Kind {
         Self::CowZero,
         Self::FileMap,
         Self::FileRead,
+        Self::ColdText,
         Self::SharedMemory,
+        Self::Huge,
         Self::Kernel,
         Self::Signal,
         Self::Swap,
@@ -63,7 +67,9 @@ impl Kind {
             Self::CowZero => "cow-zero",
             Self::FileMap => "file-map",
             Self::FileRead => "file-read",
+            Self::ColdText => "cold-text",
             Self::SharedMemory => "shared-memory",
+            Self::Huge => "huge",
             Self::Kernel => "kernel",
             Self::Signal => "signal",
             Self::Swap => "swap",
@@ -79,8 +85,9 @@ impl Kind {
             Self::FirstTouch | Self::ZeroPageRead => Some("first_touch"),
             Self::CowFile | Self::CowFork | Self::CowZero => Some("copy_on_write"),
             Self::FileMap => Some("file_map"),
-            Self::FileRead => Some("file_read"),
+            Self::FileRead | Self::ColdText => Some("file_read"),
             Self::SharedMemory => Some("shared_memory"),
+            Self::Huge => Some("huge_page"),
             Self::Kernel => Some("kernel"),
             Self::Signal => Some("signal"),
             Self::Swap => Some("swap"),
@@ -97,9 +104,9 @@ impl Kind {
     /// The reason of a pause that has only this kind.
     pub(in super::super) fn reason(self) -> u32 {
         match self {
-            Self::FirstTouch | Self::ZeroPageRead => reasons::FIRST_TOUCH,
+            Self::FirstTouch | Self::ZeroPageRead | Self::Huge => reasons::FIRST_TOUCH,
             Self::CowFile | Self::CowFork | Self::CowZero => reasons::COPY_ON_WRITE,
-            Self::FileMap | Self::FileRead => reasons::FILE_PAGES,
+            Self::FileMap | Self::FileRead | Self::ColdText => reasons::FILE_PAGES,
             Self::Swap => reasons::SWAPPED_OUT,
             Self::SharedMemory | Self::Kernel | Self::Signal | Self::Userfault | Self::Populate => {
                 reasons::MIXED

@@ -2,9 +2,11 @@
 //!
 //! Each touching function has a telling name and is never inlined, as it is what stacks show.
 
+mod cold_text;
 mod copy_on_write;
 mod file_pages;
 mod first_touch;
+mod huge;
 mod kernel_access;
 mod kind;
 mod populate;

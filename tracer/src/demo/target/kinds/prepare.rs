@@ -3,8 +3,8 @@
 use anyhow::{Context as _, Result};
 
 use super::{
-    super::options::Options, Kind, Work, copy_on_write, file_pages, first_touch, kernel_access, populate,
-    shared_memory, signal, swap, userfault,
+    super::options::Options, Kind, Work, cold_text, copy_on_write, file_pages, first_touch, huge,
+    kernel_access, populate, shared_memory, signal, swap, userfault,
 };
 
 /// Prepares so many pages of the kind: everything is done here but the touching.
@@ -17,8 +17,10 @@ pub(in super::super) fn prepare(kind: Kind, pages: usize, options: &Options) -> 
         Kind::CowZero => copy_on_write::prepare_zero(pages),
         Kind::FileMap => file_pages::prepare_cached(pages, &options.directory),
         Kind::FileRead => file_pages::prepare_cold(pages, &options.directory),
+        Kind::ColdText => cold_text::prepare(pages),
         Kind::SharedMemory => shared_memory::prepare(pages),
         Kind::Kernel => kernel_access::prepare(pages),
+        Kind::Huge => huge::prepare(pages),
         Kind::Signal => signal::prepare(pages),
         Kind::Swap => swap::prepare(pages),
         Kind::Userfault => userfault::prepare(pages, options.userfault_delay),

@@ -18,7 +18,7 @@ pub(super) fn prepare(pages: usize) -> Result<Work> {
     region.all().read_each(0);
     page_out(region.all())?;
     leave_swap_cache(region.all())?;
-    Ok(Work::new(Kind::Swap, region, demo_read_swapped_pages).scattered())
+    Ok(Work::scattered(Kind::Swap, region, demo_read_swapped_pages))
 }
 
 /// Contents that don't compress: pages of a single value never reach the swap area.

@@ -2,6 +2,7 @@
 //! page, and files to map.
 
 mod backing_file;
+pub(super) mod own_text;
 mod pages;
 mod region;
 pub(super) mod state;

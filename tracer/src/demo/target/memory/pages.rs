@@ -15,7 +15,7 @@ pub(in super::super) struct Pages {
 
 impl Pages {
     /// The caller's region must be as large as `count` times the stride.
-    pub(super) fn new(first: *mut u8, stride_bytes: usize, count: usize) -> Self {
+    pub(in super::super) fn new(first: *mut u8, stride_bytes: usize, count: usize) -> Self {
         Self { first, stride_bytes, count, step: 1 }
     }
 

@@ -15,6 +15,7 @@ pub(in super::super) struct Region {
     stride_bytes: usize,
     /// With the spare one.
     pages: usize,
+    mapped: (*mut u8, usize),
 }
 
 impl Region {
@@ -38,6 +39,17 @@ impl Region {
         Ok(region)
     }
 
+    /// Private anonymous memory for so many huge pages and a spare one, aligned as they are.
+    pub(in super::super) fn anonymous_huge(pages: usize, huge_bytes: usize) -> Result<Self> {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        // One more than needed: somewhere in it is an aligned run.
+        let mut region = Self::map(pages + 1, huge_bytes, libc::PROT_READ | libc::PROT_WRITE, flags, -1)?;
+        let aligned = (region.start as usize).next_multiple_of(huge_bytes);
+        region.start = region.start.wrapping_add(aligned - region.start as usize);
+        region.pages -= 1;
+        Ok(region)
+    }
+
     fn map(
         pages: usize,
         stride_bytes: usize,
@@ -52,7 +64,8 @@ impl Region {
         if start == libc::MAP_FAILED {
             return Err(io::Error::last_os_error()).with_context(|| format!("could not map {bytes} bytes"));
         }
-        let region = Self { start: start.cast(), stride_bytes, pages };
+        let mapped = (start.cast(), bytes);
+        let region = Self { start: start.cast(), stride_bytes, pages, mapped };
         // A kernel without huge pages refuses this, and has no need of it.
         let _ = region.advise(libc::MADV_NOHUGEPAGE, "MADV_NOHUGEPAGE");
         region.advise(libc::MADV_DONTFORK, "MADV_DONTFORK")?;
@@ -92,9 +105,9 @@ impl Region {
 
 impl Drop for Region {
     fn drop(&mut self) {
-        let all = self.all();
+        let (start, bytes) = self.mapped;
         // SAFETY: the range was mapped by `map` and nothing refers to it any more. An error can't be acted upon.
-        unsafe { libc::munmap(all.first().cast(), all.span_bytes()) };
+        unsafe { libc::munmap(start.cast(), bytes) };
     }
 }
 

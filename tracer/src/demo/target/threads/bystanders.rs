@@ -15,6 +15,7 @@ use super::super::{
     memory::{Pages, Region},
     stats::BystanderStats,
 };
+use super::tid;
 
 /// The threads.
 #[derive(Debug)]
@@ -60,11 +61,7 @@ fn fault_until(stop: &AtomicBool) -> BystanderStats {
         Err(error) => eprintln!("demo-target: a bystander has no memory: {error:#}"),
     }
     let faults = Faults::of_this_thread();
-    BystanderStats {
-        tid: rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs(),
-        minflt: faults.minor,
-        majflt: faults.major,
-    }
+    BystanderStats { tid: tid(), minflt: faults.minor, majflt: faults.major }
 }
 
 #[inline(never)]

@@ -1,0 +1,124 @@
+//! Pages of this program's own code that are on the disk only: paged out, and read again in the pause.
+
+use std::{cell::RefCell, hint::black_box, thread, time::Duration};
+
+use anyhow::{Context as _, Result, ensure};
+
+use super::{
+    super::memory::{Pages, advise, own_text, state},
+    Kind, Work,
+    work::Prepared,
+};
+
+/// Addresses of pages, highest first: the kernel reads ahead towards higher addresses, so that no read brings in a page
+/// that is still to be touched.
+struct ColdText {
+    candidates: RefCell<Vec<*mut u8>>,
+    pages: usize,
+}
+
+pub(super) fn prepare(pages: usize) -> Result<Work> {
+    let text = own_text::mapping()?;
+    // Elsewhere than in executable mappings, and in those before Linux 6.16, it turns read-ahead off.
+    advise(text.all(), libc::MADV_RANDOM).context("madvise(MADV_RANDOM) failed")?;
+    let mut candidates: Vec<*mut u8> = text.one_in_each_window().collect();
+    candidates.reverse();
+    let cold = ColdText { candidates: RefCell::new(candidates), pages };
+    cold.page_out()?;
+    Ok(Work::of(Kind::ColdText, cold))
+}
+
+impl ColdText {
+    /// Pages out the candidates, and keeps those that are out then.
+    ///
+    /// Left out is what else is mapped: by another process that runs the same file, or has it open to read its symbols.
+    fn page_out(&self) -> Result<()> {
+        let mut candidates = self.candidates.borrow_mut();
+        let mut out = Vec::new();
+        for address in candidates.iter().copied() {
+            if page_out(address)? {
+                out.push(address);
+            }
+        }
+        *candidates = out;
+        Ok(())
+    }
+}
+
+impl Prepared for ColdText {
+    fn rehearse(&self) {
+        if let Some(spare) = self.candidates.borrow().first() {
+            demo_read_own_cold_text(&[*spare]);
+        }
+    }
+
+    /// By now the program has run through all of the pause. Pages that are mapped again are needed for that; those that were
+    /// only read ahead are paged out again.
+    fn settle(&self) -> Result<()> {
+        let mut candidates = self.candidates.borrow_mut();
+        let mut out = Vec::new();
+        for address in candidates.iter().copied() {
+            let page = one_page(address);
+            if state::present(page)? == 0 && (state::cached(page)? == 0 || page_out(address)?) {
+                out.push(address);
+            }
+        }
+        ensure!(
+            out.len() >= self.pages,
+            "only {} pages of the program's own code can be paged out, and are not needed by the pause itself. More can \
+             be if no other process runs the same file: run a copy of it",
+            out.len()
+        );
+        // The highest ones: there is least to be read ahead up to the end of the code.
+        out.truncate(self.pages);
+        let still = out.iter().map(|address| state::cached(one_page(*address))).sum::<Result<usize>>()?;
+        ensure!(still == 0, "{still} pages of the program's own code came back by themselves");
+        *candidates = out;
+        Ok(())
+    }
+
+    fn perform(&self) {
+        demo_read_own_cold_text(&self.candidates.borrow());
+    }
+
+    fn pages(&self) -> u64 {
+        self.pages as u64
+    }
+}
+
+fn one_page(address: *mut u8) -> Pages {
+    Pages::new(address, rustix::param::page_size(), 1)
+}
+
+/// Whether the page is on the disk only, in the end.
+fn page_out(address: *mut u8) -> Result<bool> {
+    const TRIES: usize = 5;
+    let page = one_page(address);
+    for tried in 0..TRIES {
+        // Only mapped pages can be paged out.
+        page.read_each(17);
+        // A page with a tracer's probe in it is a copy, which would go to the swap area.
+        if !state::is_of_file(page)? {
+            return Ok(false);
+        }
+        advise(page, libc::MADV_PAGEOUT)
+            .context("madvise(MADV_PAGEOUT) failed: it needs Linux 5.4 or later")?;
+        if state::cached(page)? == 0 {
+            return Ok(true);
+        }
+        if tried + 1 < TRIES {
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+    Ok(false)
+}
+
+#[inline(never)]
+fn demo_read_own_cold_text(pages: &[*mut u8]) {
+    let mut sum = 18;
+    for address in pages {
+        // SAFETY: the address is in the mapping of this program's own code, which can be read.
+        sum ^= unsafe { address.read_volatile() };
+    }
+    black_box(sum);
+}
