@@ -1,6 +1,6 @@
 //! Pages of this program's own code that are on the disk only: paged out, and read again in the pause.
 
-use std::{cell::RefCell, hint::black_box, thread, time::Duration};
+use std::{cell::RefCell, hint::black_box};
 
 use anyhow::{Context as _, Result, ensure};
 
@@ -58,8 +58,7 @@ impl Prepared for ColdText {
         let mut candidates = self.candidates.borrow_mut();
         let mut out = Vec::new();
         for address in candidates.iter().copied() {
-            let page = one_page(address);
-            if state::present(page)? == 0 && (state::cached(page)? == 0 || page_out(address)?) {
+            if state::present(one_page(address))? == 0 && page_out(address)? {
                 out.push(address);
             }
         }
@@ -94,7 +93,10 @@ fn one_page(address: *mut u8) -> Pages {
 fn page_out(address: *mut u8) -> Result<bool> {
     const TRIES: usize = 5;
     let page = one_page(address);
-    for tried in 0..TRIES {
+    for _ in 0..TRIES {
+        if state::cached(page)? == 0 {
+            return Ok(true);
+        }
         // Only mapped pages can be paged out.
         page.read_each(17);
         // A page with a tracer's probe in it is a copy, which would go to the swap area.
@@ -103,14 +105,8 @@ fn page_out(address: *mut u8) -> Result<bool> {
         }
         advise(page, libc::MADV_PAGEOUT)
             .context("madvise(MADV_PAGEOUT) failed: it needs Linux 5.4 or later")?;
-        if state::cached(page)? == 0 {
-            return Ok(true);
-        }
-        if tried + 1 < TRIES {
-            thread::sleep(Duration::from_millis(1));
-        }
     }
-    Ok(false)
+    Ok(state::cached(page)? == 0)
 }
 
 #[inline(never)]
