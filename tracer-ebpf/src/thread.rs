@@ -1,6 +1,10 @@
 //! The table of threads: the fault each one is in, whether it runs, and what its faults add up to.
 
-use aya_ebpf::{macros::{map, raw_tracepoint}, maps::HashMap, programs::RawTracePointContext};
+use aya_ebpf::{
+    macros::{map, raw_tracepoint},
+    maps::HashMap,
+    programs::RawTracePointContext,
+};
 use tracer_common::{
     loss::Loss,
     thread::{ThreadState, cpu, freeing},

@@ -1,0 +1,455 @@
+//! Causes that are injected one at a time: each is told apart from the others, in each of twenty pauses of four processes.
+//! The dominant part of the budget is the injected one, the first finding names it, the parts add up to the pause, and
+//! they agree with what the driver measured of itself.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[path = "support/cgroup.rs"]
+mod cgroup;
+#[path = "support/neighbour.rs"]
+mod neighbour;
+#[path = "support/pauselens.rs"]
+mod pauselens;
+#[path = "support/swap.rs"]
+mod swap;
+
+use std::{
+    fs,
+    os::unix::fs::MetadataExt as _,
+    path::{Path, PathBuf},
+};
+
+use cgroup::{Cgroup, Version};
+use neighbour::Neighbour;
+use pauselens::{Fixture, Tracer, binary, in_order};
+use rustix::process::Pid;
+use swap::Swap;
+use tracer::{
+    demo::target::stats::PauseStats,
+    report::model::{AtRequest, BlockedOn, Budget, Kind, Pause, Region, Report, State, StoppingBudget},
+};
+
+const PROCESSES: usize = 4;
+const ROUNDS: usize = 5;
+
+const MIB: u64 = 1 << 20;
+
+// ---- running
+
+/// How a cause is brought about.
+struct Cause<'a> {
+    /// Options of the fixture.
+    options: &'a [&'a str],
+    /// Which binary is the fixture.
+    program: PathBuf,
+    /// What is done to it before it is traced.
+    prepare: &'a dyn Fn(&Fixture),
+    /// It is short of memory, and can have to read its own pages again at any time.
+    short_of_memory: bool,
+}
+
+impl<'a> Cause<'a> {
+    fn of(options: &'a [&'a str]) -> Self {
+        Self { options, program: binary(), prepare: &|_| (), short_of_memory: false }
+    }
+
+    /// The fixture's account and the report of one process.
+    fn run(&self, rounds: usize) -> (Vec<PauseStats>, Report) {
+        let always = ["--rounds", &rounds.to_string(), "--gap", "1ms", "--wait-for-line"];
+        let mut fixture = Fixture::start_program(&self.program, &[&always, self.options].concat());
+        (self.prepare)(&fixture);
+        let tracer = Tracer::attach(fixture.pid, &["--all"]);
+        fixture.go();
+        let stats = if self.short_of_memory { fixture.finish_inexact() } else { fixture.finish() };
+        let report = tracer.finish().complete();
+        assert_eq!(report.trace.unavailable, []);
+        let seen = in_order(&report);
+        assert_eq!((stats.pauses.len(), seen.len()), (rounds, rounds));
+        for (made, seen) in stats.pauses.iter().zip(seen) {
+            adds_up(seen);
+            agrees_with_the_driver(made, seen);
+        }
+        adds_up_over_all(&report);
+        (stats.pauses, report)
+    }
+
+    /// Several processes, and every pause of them.
+    fn every_time(&self, rule: &str, has_the_cause: impl Fn(&PauseStats, &Pause)) {
+        self.every_one_of(PROCESSES, ROUNDS, rule, has_the_cause);
+    }
+
+    fn every_one_of(
+        &self,
+        processes: usize,
+        rounds: usize,
+        rule: &str,
+        has_the_cause: impl Fn(&PauseStats, &Pause),
+    ) {
+        for _ in 0..processes {
+            let (made, report) = self.run(rounds);
+            for (made, seen) in made.iter().zip(in_order(&report)) {
+                tell(seen);
+                has_the_cause(made, seen);
+            }
+            let rules: Vec<_> = report.diagnosis.iter().map(|finding| finding.rule.as_str()).collect();
+            assert_eq!(rules.first(), Some(&rule), "{rules:?}");
+        }
+    }
+}
+
+/// For whoever runs the test with `--nocapture`.
+fn tell(seen: &Pause) {
+    let budget = seen.budget.unwrap();
+    let largest = budget.largest();
+    let duration_ns = seen.duration_ns.unwrap();
+    println!(
+        "{}: {:.1} % of {:.3} ms",
+        largest.name,
+        largest.ns as f64 * 100.0 / duration_ns as f64,
+        duration_ns as f64 / 1e6
+    );
+}
+
+/// Prefers the processes in it to all others, so that a busy machine does not become a cause of its own. Where it can't be
+/// had, the tests do without.
+fn preferred() -> Option<Cgroup> {
+    let group = Cgroup::with("cpu").ok()?;
+    match group.version() {
+        Version::One => group.set("cpu.shares", "262144"),
+        Version::Two => group.set("cpu.weight", "10000"),
+    }
+    Some(group)
+}
+
+/// What can't be had must be missing in the kernel: a test that did nothing would pass otherwise.
+fn or_missing<Found>(found: Result<Found, String>, kernel_has_it: bool) -> Option<Found> {
+    found
+        .inspect_err(|reason| {
+            assert!(!kernel_has_it, "the kernel has it, but: {reason}");
+            eprintln!("not tested here: {reason}");
+        })
+        .ok()
+}
+
+// ---- what holds of every pause
+
+/// Within 1 % or 5 µs.
+fn adds_up(seen: &Pause) {
+    assert_eq!(seen.state, State::Complete);
+    let (budget, duration_ns) = (seen.budget.unwrap(), seen.duration_ns.unwrap());
+    let off_ns = budget.sum_ns().abs_diff(duration_ns);
+    assert!(off_ns <= (duration_ns / 100).max(5_000), "off by {off_ns} ns: {seen:?}");
+    assert_eq!(budget.unknown_ns, 0, "{budget:?}");
+    let stopping = seen.stopping.as_ref().unwrap();
+    assert_eq!(Some(stopping.ns), seen.stopping_ns);
+    let off_ns = stopping.budget.sum_ns().abs_diff(stopping.ns);
+    assert!(off_ns <= (stopping.ns / 100).max(5_000), "off by {off_ns} ns: {stopping:?}");
+}
+
+fn adds_up_over_all(report: &Report) {
+    let mut sum = Budget::default();
+    for pause in &report.pauses {
+        sum.add(&pause.budget.unwrap());
+    }
+    assert_eq!(report.summary.budget, Some(sum));
+}
+
+/// The driver's clock of its own CPU time, and the kernel's counters of its context switches.
+fn agrees_with_the_driver(made: &PauseStats, seen: &Pause) {
+    let (budget, duration_ns) = (seen.budget.unwrap(), seen.duration_ns.unwrap());
+    let cpu_ns = made.cpu_ns.unwrap();
+
+    // What certainly ran, and what can have run: freeing memory can be running or waiting for a device.
+    let least_ns = budget.fault_on_cpu_ns + budget.on_cpu_ns;
+    let freeing_ns =
+        budget.fault_reclaiming_ns + budget.fault_compacting_ns + budget.reclaiming_ns + budget.compacting_ns;
+    // The driver read its clock outside the pause, with the probes' traps between.
+    let outside_ns = 500_000 + duration_ns / 50;
+    assert!(least_ns + freeing_ns + outside_ns >= cpu_ns, "{cpu_ns} ns of CPU time: {budget:?}");
+    // Time that the hypervisor took is in no thread's CPU time.
+    let taken_ns = 1_000_000 + duration_ns / 5;
+    assert!(least_ns <= cpu_ns + taken_ns, "{cpu_ns} ns of CPU time: {budget:?}");
+
+    let (voluntary, involuntary) = (made.voluntary_switches.unwrap(), made.involuntary_switches.unwrap());
+    let waits = seen.cpu_waits.as_ref().unwrap();
+    assert!(waits.count <= voluntary + involuntary, "{voluntary} and {involuntary} switches: {waits:?}");
+    assert!(waits.longest_ns <= waits.ns && (waits.count > 0) == (waits.ns > 0), "{waits:?}");
+    let off_ns = waits.ns.abs_diff(budget.all_waiting_for_cpu_ns());
+    assert!(off_ns <= (waits.ns / 100).max(5_000), "off by {off_ns} ns: {waits:?} {budget:?}");
+
+    let blocked_ns = budget.fault_blocked_io_ns
+        + budget.fault_blocked_other_ns
+        + budget.fault_blocked_unknown_ns
+        + budget.blocked_futex_ns
+        + budget.blocked_io_ns
+        + budget.blocked_other_ns
+        + budget.blocked_unknown_ns;
+    assert!(voluntary > 0 || blocked_ns == 0, "it never gave its CPU up: {budget:?}");
+    let blocked = seen.blocked.iter().map(|blocked| blocked.count).sum::<u64>();
+    assert!(blocked <= voluntary, "{voluntary} voluntary switches: {:?}", seen.blocked);
+}
+
+fn dominant(seen: &Pause, name: &str) {
+    let budget = seen.budget.unwrap();
+    assert_eq!(budget.largest().name, name, "{budget:?}");
+}
+
+fn longest_kind(seen: &Pause) -> (Kind, u64) {
+    seen.by_kind.iter().max_by_key(|(_, total)| total.ns).map(|(kind, total)| (*kind, total.count)).unwrap()
+}
+
+// ---- the causes
+
+#[test]
+fn swap_in_from_a_file() {
+    let swap = Swap::own_file().expect("a swap file needs nothing but root and a disk");
+    let preferred = preferred();
+    let cause = Cause { prepare: &|fixture| join(&preferred, fixture), ..Cause::of(&["--swap", "200"]) };
+    let (device, serves) = (device_of(swap.path()), format!("swap file {}", swap.path().display()));
+    cause.every_time("swap_in_during_pause", |_, seen| {
+        dominant(seen, "fault_blocked_io");
+        assert_eq!(longest_kind(seen).0, Kind::SwapIn);
+        let read = &seen.reads[0];
+        assert_eq!(read.device, device);
+        assert!(read.serves.as_ref().is_some_and(|what| what.contains(&serves)), "{read:?}");
+        assert!(read.faults > 0 && read.bytes >= read.faults * 4096, "{read:?}");
+    });
+}
+
+#[test]
+fn swap_in_from_zram() {
+    let Some(swap) = or_missing(Swap::own_zram(), swap::kernel_has_zram()) else { return };
+    let preferred = preferred();
+    let cause = Cause { prepare: &|fixture| join(&preferred, fixture), ..Cause::of(&["--swap", "1000"]) };
+    let device = swap.path().file_name().unwrap().to_str().unwrap();
+    cause.every_time("swap_in_during_pause", |_, seen| {
+        // The CPU does the work.
+        dominant(seen, "fault_on_cpu");
+        assert_eq!(longest_kind(seen).0, Kind::SwapIn);
+        let read = &seen.reads[0];
+        assert_eq!(read.device, device);
+        let serves = format!("swap partition {}", swap.path().display());
+        assert!(read.serves.as_ref().is_some_and(|what| what.contains(&serves)), "{read:?}");
+    });
+}
+
+/// A copy of the binary: the tracer runs the same file, and a page that somebody else has mapped can't be paged out.
+#[test]
+fn cold_binary_text() {
+    let folder = tempfile::tempdir_in("/var/tmp").unwrap();
+    let program = folder.path().join("pauselens-copy");
+    fs::copy(binary(), &program).unwrap();
+    // A page that is not on the disk yet can't be paged out either.
+    fs::File::open(&program).unwrap().sync_all().unwrap();
+    let preferred = preferred();
+    let cause =
+        Cause { program, prepare: &|fixture| join(&preferred, fixture), ..Cause::of(&["--cold-text", "20"]) };
+    cause.every_time("file_read_during_pause", |_, seen| {
+        dominant(seen, "fault_blocked_io");
+        assert_eq!(longest_kind(seen), (Kind::FileRead, 20));
+        assert_eq!(seen.by_region[&Region::Binary].count, 20);
+        assert_eq!(seen.reads[0].serves.as_deref(), Some("files"));
+        assert!(seen.stacks[0].frames[0].ends_with("::demo_read_own_cold_text"), "{:?}", seen.stacks[0]);
+    });
+}
+
+#[test]
+fn direct_reclaim_at_a_cgroup_s_limit() {
+    let Some(limited) = or_missing(Cgroup::with("memory"), cgroup::kernel_has("memory")) else { return };
+    let _swap = Swap::own_file().expect("a swap file needs nothing but root and a disk");
+    let limit = (24 * MIB).to_string();
+    match limited.version() {
+        Version::One => limited.set("memory.limit_in_bytes", &limit),
+        Version::Two => limited.set("memory.max", &limit),
+    }
+    let cause = Cause {
+        prepare: &|fixture| limited.add(fixture.pid),
+        short_of_memory: true,
+        ..Cause::of(&["--touch-mib", "48"])
+    };
+    cause.every_time("reclaim_during_pause", |_, seen| {
+        dominant(seen, "fault_reclaiming");
+        assert_eq!(longest_kind(seen).0, Kind::FirstTouch);
+    });
+}
+
+#[test]
+fn cpu_throttling() {
+    let Some(limited) = or_missing(Cgroup::with("cpu"), cgroup::kernel_has("cpu")) else { return };
+    match limited.version() {
+        Version::One => {
+            limited.set("cpu.cfs_period_us", "20000");
+            limited.set("cpu.cfs_quota_us", "4000");
+        }
+        Version::Two => limited.set("cpu.max", "4000 20000"),
+    }
+    let cause = Cause { prepare: &|fixture| limited.add(fixture.pid), ..Cause::of(&["--compute", "10ms"]) };
+    cause.every_time("cpu_throttled_during_pause", |_, seen| {
+        dominant(seen, "waiting_for_cpu");
+        let throttling = seen.throttling.as_ref().unwrap();
+        assert_eq!(throttling.cgroup, limited.path());
+        assert!(throttling.times > 0 && throttling.ns > 0, "{throttling:?}");
+    });
+}
+
+#[test]
+fn a_busy_neighbour() {
+    let cpu = neighbour::some_cpu();
+    let neighbour = Neighbour::start(cpu);
+    // Between the two of them nothing changes by that.
+    let preferred = preferred();
+    preferred.iter().for_each(|group| group.add(neighbour.pid()));
+    let prepare = |fixture: &Fixture| {
+        join(&preferred, fixture);
+        neighbour::pin(Pid::from_raw(fixture.pid.cast_signed()).unwrap(), cpu);
+    };
+    let cause = Cause { prepare: &prepare, ..Cause::of(&["--compute", "15ms"]) };
+    cause.every_time("cpu_busy_during_pause", |made, seen| {
+        dominant(seen, "waiting_for_cpu");
+        assert!(made.involuntary_switches.unwrap() > 0);
+        let after = &seen.cpu_waits.as_ref().unwrap().after[0];
+        assert_eq!((after.name.as_str(), after.tid), (neighbour::NAME, neighbour.pid()));
+        assert!(!after.of_target);
+        assert_eq!(seen.throttling, None);
+    });
+}
+
+#[test]
+fn a_mutator_s_userfaultfd_fault() {
+    let preferred = preferred();
+    let options = ["--mutator-userfault-delay", "50ms", "--mutator-lead", "10ms"];
+    let cause = Cause { prepare: &|fixture| join(&preferred, fixture), ..Cause::of(&options) };
+    cause.every_time("fault_delayed_stop", |made, seen| {
+        let (mutator, stopping) = (made.mutator.unwrap(), seen.stopping.as_ref().unwrap());
+        assert_eq!(stopping.last_tid, Some(mutator.tid));
+        stopped_late_by(&stopping.budget, "fault");
+        let last = &stopping.threads[0];
+        assert_eq!((last.tid, last.at_request), (mutator.tid, AtRequest::InFault));
+        assert!(last.since_ns.unwrap() >= mutator.lead_ns, "{last:?} {mutator:?}");
+        assert_eq!(last.blocked_on, Some(BlockedOn::Userfault), "{last:?}");
+        // Meanwhile the driver waited for the mutator.
+        dominant(seen, "blocked_futex");
+        assert_eq!(seen.blocked[0].woken_by_tid, Some(mutator.tid), "{:?}", seen.blocked);
+    });
+}
+
+#[test]
+fn a_futex_wait() {
+    let preferred = preferred();
+    let cause =
+        Cause { prepare: &|fixture| join(&preferred, fixture), ..Cause::of(&["--futex-wait", "30ms"]) };
+    cause.every_time("blocked_during_pause", |made, seen| {
+        dominant(seen, "blocked_futex");
+        let (wait, blocked) = (made.futex_wait.unwrap(), &seen.blocked[0]);
+        assert_eq!((blocked.on, blocked.woken_by_tid), (BlockedOn::Futex, Some(wait.waker_tid)));
+        let waits = |frame: &String| frame.ends_with("::demo_waits_on_futex");
+        assert!(blocked.frames.iter().any(waits), "{blocked:?}");
+        assert!(blocked.kernel_frames.iter().any(|frame| frame.contains("futex")), "{blocked:?}");
+        // The driver measured from before the wait to after it, and had to get a CPU for that.
+        assert!(blocked.ns <= wait.waited_ns, "{blocked:?} {wait:?}");
+        assert!(blocked.ns >= wait.woken_after_ns * 9 / 10, "{blocked:?} {wait:?}");
+        assert_eq!(seen.budget.unwrap().blocked_futex_ns, blocked.ns, "it is the only one");
+    });
+}
+
+// ---- and some more
+
+#[test]
+fn file_io_outside_faults() {
+    let preferred = preferred();
+    let cause = Cause { prepare: &|fixture| join(&preferred, fixture), ..Cause::of(&["--file-io", "100"]) };
+    cause.every_one_of(2, ROUNDS, "blocked_during_pause", |_, seen| {
+        dominant(seen, "blocked_io");
+        assert_eq!(seen.blocked[0].on, BlockedOn::Io);
+        let frames = &seen.blocked[0].frames;
+        assert!(frames.iter().any(|frame| frame.contains("pread")), "{frames:?}");
+    });
+}
+
+#[test]
+fn a_mutator_that_computes() {
+    let preferred = preferred();
+    let cause =
+        Cause { prepare: &|fixture| join(&preferred, fixture), ..Cause::of(&["--mutator-compute", "20ms"]) };
+    cause.every_one_of(2, ROUNDS, "slow_stop_without_faults", |made, seen| {
+        let (mutator, stopping) = (made.computing_mutator.unwrap(), seen.stopping.as_ref().unwrap());
+        assert_eq!(stopping.last_tid, Some(mutator.tid));
+        stopped_late_by(&stopping.budget, "on_cpu");
+        let last = &stopping.threads[0];
+        assert_eq!((last.tid, last.at_request), (mutator.tid, AtRequest::OnCpu));
+        assert!(last.budget.on_cpu_ns >= mutator.cpu_ns * 9 / 10, "{last:?} {mutator:?}");
+        dominant(seen, "blocked_futex");
+    });
+}
+
+#[test]
+fn computing() {
+    let preferred = preferred();
+    let cause = Cause { prepare: &|fixture| join(&preferred, fixture), ..Cause::of(&["--compute", "15ms"]) };
+    let (made, report) = cause.run(ROUNDS);
+    for (made, seen) in made.iter().zip(in_order(&report)) {
+        tell(seen);
+        dominant(seen, "on_cpu");
+        let computed = made.acts["compute"];
+        assert!(seen.budget.unwrap().on_cpu_ns >= computed.cpu_ns * 9 / 10, "{seen:?} {computed:?}");
+        assert_eq!((seen.throttling.as_ref(), &seen.blocked[..]), (None, &[][..]));
+    }
+}
+
+#[test]
+fn compaction() {
+    let there = Path::new("/proc/sys/vm/compact_memory").exists();
+    let found = there.then_some(()).ok_or_else(|| "this kernel does not compact memory".to_owned());
+    let Some(()) = or_missing(found, there) else { return };
+    let preferred = preferred();
+    let cause = Cause { prepare: &|fixture| join(&preferred, fixture), ..Cause::of(&["--compact"]) };
+    let (_, report) = cause.run(2);
+    for seen in in_order(&report) {
+        tell(seen);
+        dominant(seen, "compacting");
+    }
+}
+
+#[test]
+fn huge_pages() {
+    let preferred = preferred();
+    let cause = Cause { prepare: &|fixture| join(&preferred, fixture), ..Cause::of(&["--huge", "7"]) };
+    let (made, report) = cause.run(ROUNDS);
+    let mut huge = 0;
+    for (made, seen) in made.iter().zip(in_order(&report)) {
+        tell(seen);
+        let count = |kind| seen.by_kind.get(&kind).map_or(0, |total| total.count);
+        let expected = |word| made.expected.get(word).copied().unwrap_or(0);
+        assert_eq!(count(Kind::HugePage), expected("huge_page"), "{seen:?}");
+        assert_eq!(count(Kind::FirstTouch), expected("first_touch"), "{seen:?}");
+        huge += expected("huge_page");
+    }
+    assert!(huge > 0, "the kernel has given none");
+}
+
+// ---- what they need
+
+fn join(group: &Option<Cgroup>, fixture: &Fixture) {
+    group.iter().for_each(|group| group.add(fixture.pid));
+}
+
+/// The disk that a file is on.
+fn device_of(file: &Path) -> String {
+    let device = fs::metadata(file).unwrap().dev();
+    let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
+    let link = fs::read_link(format!("/sys/dev/block/{major}:{minor}")).unwrap();
+    link.file_name().unwrap().to_str().unwrap().to_owned()
+}
+
+/// The largest part is this one.
+fn stopped_late_by(budget: &StoppingBudget, name: &str) {
+    let parts = [
+        ("fault", budget.fault_ns),
+        ("on_cpu", budget.on_cpu_ns),
+        ("waiting_for_cpu", budget.waiting_for_cpu_ns),
+        ("blocked", budget.blocked_ns),
+        ("unknown", budget.unknown_ns),
+    ];
+    let largest = parts.into_iter().max_by_key(|(_, ns)| *ns).unwrap();
+    assert_eq!(largest.0, name, "{budget:?}");
+}
