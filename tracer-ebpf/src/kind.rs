@@ -2,7 +2,7 @@
 
 use aya_ebpf::programs::TracePointContext;
 use tracer_common::{
-    fault::{LARGE_BYTES, seen},
+    fault::{is_huge, seen},
     thread::freeing,
 };
 
@@ -35,8 +35,7 @@ fn resident_changed(ctx: TracePointContext) {
     if curr & 0xff == 0 {
         return;
     }
-    let growth_bytes =
-        if member == ANONYMOUS { pause::anonymous_growth_bytes(ids.tgid, size) } else { 0 };
+    let growth_bytes = if member == ANONYMOUS { pause::anonymous_growth_bytes(ids.tgid, size) } else { 0 };
     let Some(state) = thread::known(ids) else { return };
     // Reclaim inside a fault swaps other pages out, perhaps of this very process: that is not what the fault did.
     if state.begin_ns == 0 || state.freeing != freeing::NOTHING {
@@ -49,8 +48,8 @@ fn resident_changed(ctx: TracePointContext) {
         3 => seen::SHARED,
         _ => 0,
     };
-    if growth_bytes >= LARGE_BYTES {
-        state.seen |= seen::LARGE;
-        state.large_bytes = growth_bytes;
+    if is_huge(growth_bytes) {
+        state.seen |= seen::HUGE;
+        state.huge_bytes = growth_bytes;
     }
 }

@@ -19,9 +19,7 @@ use tracer_common::{
 
 use crate::{
     loss, pause,
-    settings::{
-        SWITCH_NEXT, SWITCH_PREVIOUS, SWITCH_PREVIOUS_NAME, SWITCH_PREVIOUS_STATE, WAKING_THREAD,
-    },
+    settings::{SWITCH_NEXT, SWITCH_PREVIOUS, SWITCH_PREVIOUS_NAME, SWITCH_PREVIOUS_STATE, WAKING_THREAD},
     stack::{self, DETAILS},
     target::{is_target, traced},
     thread,

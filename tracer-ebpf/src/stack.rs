@@ -86,12 +86,7 @@ fn walk_side(record: &mut StackRecord, ctx: *mut c_void, tgid: u32, side: u32) -
     let flags = if side == SIDE_USER { u64::from(BPF_F_USER_STACK) } else { 0 };
     // SAFETY: the buffer is as long as is said.
     let walked_bytes = unsafe {
-        bpf_get_stack(
-            ctx,
-            (&raw mut record.frames).cast(),
-            size_of_val(&record.frames) as u32,
-            flags,
-        )
+        bpf_get_stack(ctx, (&raw mut record.frames).cast(), size_of_val(&record.frames) as u32, flags)
     };
     if walked_bytes < 8 {
         loss::count(Loss::StackUnreadable);

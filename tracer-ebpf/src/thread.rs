@@ -1,6 +1,10 @@
 //! The table of threads: the fault each one is in, whether it runs, and what its faults add up to.
 
-use aya_ebpf::{macros::{map, raw_tracepoint}, maps::HashMap, programs::RawTracePointContext};
+use aya_ebpf::{
+    macros::{map, raw_tracepoint},
+    maps::HashMap,
+    programs::RawTracePointContext,
+};
 use tracer_common::{
     loss::Loss,
     thread::{ThreadState, cpu, freeing},
@@ -51,7 +55,7 @@ pub fn known_or_new(ids: Ids) -> Option<&'static mut ThreadState> {
         longest_block_ns: 0,
         block_stack: 0,
         read_bytes: 0,
-        large_bytes: 0,
+        huge_bytes: 0,
         read_requests: 0,
         device: 0,
         switched_ns: 0,

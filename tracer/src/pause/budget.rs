@@ -175,7 +175,12 @@ pub(super) struct KnownBlocks {
 /// The kernel side's parts can exceed what they are parts of only if they were read while they changed, by nanoseconds:
 /// then what runs is 0 and the last of them is cut.
 #[must_use]
-pub(super) fn budget(record: &WindowRecord, duration_ns: u64, in_faults_ns: u64, known: KnownBlocks) -> Budget {
+pub(super) fn budget(
+    record: &WindowRecord,
+    duration_ns: u64,
+    in_faults_ns: u64,
+    known: KnownBlocks,
+) -> Budget {
     let (inside, outside) = (&record.driver_totals, &record.outside);
     let mut left = Remainder(in_faults_ns.min(duration_ns));
     let mut budget = Budget {
@@ -236,7 +241,10 @@ mod tests {
         assert_eq!((whole.blocked_futex_ns, whole.blocked_other_ns, whole.blocked_unknown_ns), (290, 4, 6));
         assert_eq!(whole.largest().name, "on_cpu");
         for (duration_ns, in_faults_ns) in [(0, 0), (100, 100), (400, 90), (100, 5000)] {
-            assert_eq!(budget(&record, duration_ns, in_faults_ns, known).sum_ns(), duration_ns.max(in_faults_ns.min(duration_ns)));
+            assert_eq!(
+                budget(&record, duration_ns, in_faults_ns, known).sum_ns(),
+                duration_ns.max(in_faults_ns.min(duration_ns))
+            );
         }
     }
 }

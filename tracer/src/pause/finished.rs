@@ -157,7 +157,8 @@ impl FinishedPause {
             explained_ns,
             budget,
             // What did not wait for a CPU was not held up by a quota.
-            throttling: throttling.filter(|_| budget.is_some_and(|budget| budget.all_waiting_for_cpu_ns() > 0)),
+            throttling: throttling
+                .filter(|_| budget.is_some_and(|budget| budget.all_waiting_for_cpu_ns() > 0)),
             waits: building.waits,
             reads: building.reads,
             stopping: how_stopped,

@@ -87,18 +87,26 @@ pub(super) fn stopping(
     }
     let woke_last = of_driver
         .iter()
-        .filter(|interval| (from_ns..=to_ns).contains(&interval.to_ns) && interval.doing & doing::BLOCKED != 0)
+        .filter(|interval| {
+            (from_ns..=to_ns).contains(&interval.to_ns) && interval.doing & doing::BLOCKED != 0
+        })
         .max_by_key(|interval| interval.to_ns)
         .map(|interval| interval.woken_by)
         .filter(|tid| *tid != 0);
     if let Some(tid) = woke_last {
         others.entry(tid).or_default();
     }
-    let mut threads: Vec<StoppingThread> =
-        others.into_iter().filter_map(|(tid, seen)| thread(tid, seen, phase, woke_last == Some(tid))).collect();
+    let mut threads: Vec<StoppingThread> = others
+        .into_iter()
+        .filter_map(|(tid, seen)| thread(tid, seen, phase, woke_last == Some(tid)))
+        .collect();
     let held_up = |budget: &StoppingBudget| budget.fault_ns + budget.on_cpu_ns + budget.waiting_for_cpu_ns;
     threads.sort_by_key(|thread| {
-        (std::cmp::Reverse(Some(thread.tid) == woke_last), std::cmp::Reverse(held_up(&thread.budget)), thread.tid)
+        (
+            std::cmp::Reverse(Some(thread.tid) == woke_last),
+            std::cmp::Reverse(held_up(&thread.budget)),
+            thread.tid,
+        )
     });
     let ns = to_ns - from_ns;
     let last = woke_last.or_else(|| {
@@ -114,7 +122,12 @@ pub(super) fn stopping(
 }
 
 /// `None` when it did not change in the phase.
-fn thread(tid: u32, mut seen: Seen<'_>, (from_ns, to_ns): (u64, u64), woke_the_driver: bool) -> Option<StoppingThread> {
+fn thread(
+    tid: u32,
+    mut seen: Seen<'_>,
+    (from_ns, to_ns): (u64, u64),
+    woke_the_driver: bool,
+) -> Option<StoppingThread> {
     seen.intervals.sort_by_key(|interval| interval.to_ns);
     seen.intervals.retain(|interval| interval.to_ns > from_ns);
     seen.faults.retain(|fault| fault.end_ns > from_ns && fault.begin_ns < to_ns);
@@ -132,9 +145,16 @@ fn thread(tid: u32, mut seen: Seen<'_>, (from_ns, to_ns): (u64, u64), woke_the_d
             .filter(|interval| interval.fault_begin_ns != 0)
             .map(|interval| (interval.fault_begin_ns, interval.to_ns)),
     );
+    let fault_at_request = in_faults
+        .iter()
+        .filter(|(begin, end)| *begin <= from_ns && *end > from_ns)
+        .map(|(begin, _)| *begin)
+        .min();
     let budget = budget(&stretches, &mut in_faults, (from_ns, to_ns), woke_the_driver);
-    let fault_at_request =
-        in_faults.iter().filter(|(begin, end)| *begin <= from_ns && *end > from_ns).map(|(begin, _)| *begin).min();
+    // Blocked in system calls all the time: a runtime doesn't wait for such threads.
+    if budget.blocked_ns == to_ns - from_ns && !woke_the_driver {
+        return None;
+    }
     let stretch = stretches.iter().find(|stretch| stretch.to_ns > from_ns);
     let (at_request, since_ns) = match (fault_at_request, stretch) {
         (Some(begin_ns), _) => (AtRequest::InFault, Some(from_ns - begin_ns)),
@@ -160,16 +180,28 @@ fn stretches(intervals: &[&IntervalRecord], (_, to_ns): (u64, u64)) -> Vec<Stret
     let mut stretches = Vec::new();
     for interval in intervals {
         if interval.doing & doing::RUNNING != 0 {
-            stretches.push(Stretch { from_ns: interval.from_ns, to_ns: interval.to_ns, what: AtRequest::OnCpu });
+            stretches.push(Stretch {
+                from_ns: interval.from_ns,
+                to_ns: interval.to_ns,
+                what: AtRequest::OnCpu,
+            });
             continue;
         }
         let (blocked_ns, _) = split(interval);
         let ready_ns = interval.from_ns + blocked_ns;
         if blocked_ns > 0 {
-            stretches.push(Stretch { from_ns: interval.from_ns, to_ns: ready_ns, what: AtRequest::InSyscall });
+            stretches.push(Stretch {
+                from_ns: interval.from_ns,
+                to_ns: ready_ns,
+                what: AtRequest::InSyscall,
+            });
         }
         if ready_ns < interval.to_ns {
-            stretches.push(Stretch { from_ns: ready_ns, to_ns: interval.to_ns, what: AtRequest::WaitingForCpu });
+            stretches.push(Stretch {
+                from_ns: ready_ns,
+                to_ns: interval.to_ns,
+                what: AtRequest::WaitingForCpu,
+            });
         }
     }
     // What it did after its last change: it had just got the CPU, or had just left it.
@@ -250,18 +282,26 @@ mod tests {
     fn a_mutator_in_a_fault_is_the_last_to_stop() {
         let mut in_fault = interval(MUTATOR, doing::BLOCKED, (900, 1700, 1750));
         in_fault.fault_begin_ns = 880;
-        let woken = IntervalRecord { woken_by: MUTATOR, ..interval(DRIVER, doing::BLOCKED, (1010, 1900, 1980)) };
+        let woken =
+            IntervalRecord { woken_by: MUTATOR, ..interval(DRIVER, doing::BLOCKED, (1010, 1900, 1980)) };
         let fault = FaultSpan { tid: MUTATOR, begin_ns: 880, end_ns: 1800, kind: Kind::Userfault, stack: 7 };
         let phase = stopping(PHASE, DRIVER, &[in_fault, woken], &[fault], &[]);
         assert_eq!((phase.ns, phase.last), (1000, Some(MUTATOR)));
-        assert_eq!(phase.budget, StoppingBudget { fault_ns: 800, on_cpu_ns: 200, ..StoppingBudget::default() });
+        assert_eq!(
+            phase.budget,
+            StoppingBudget { fault_ns: 800, on_cpu_ns: 200, ..StoppingBudget::default() }
+        );
         let thread = &phase.threads[0];
-        assert_eq!((thread.at_request, thread.since_ns, thread.user_stack), (AtRequest::InFault, Some(120), 7));
+        assert_eq!(
+            (thread.at_request, thread.since_ns, thread.user_stack),
+            (AtRequest::InFault, Some(120), 7)
+        );
     }
 
     #[test]
     fn a_thread_that_ran_on_shows_by_the_wake_up_alone() {
-        let woken = IntervalRecord { woken_by: MUTATOR, ..interval(DRIVER, doing::BLOCKED, (1010, 1900, 1980)) };
+        let woken =
+            IntervalRecord { woken_by: MUTATOR, ..interval(DRIVER, doing::BLOCKED, (1010, 1900, 1980)) };
         let phase = stopping(PHASE, DRIVER, &[woken], &[], &[]);
         assert_eq!(phase.last, Some(MUTATOR));
         assert_eq!(phase.budget, StoppingBudget { on_cpu_ns: 1000, ..StoppingBudget::default() });
@@ -280,7 +320,10 @@ mod tests {
             ..StoppingBudget::default()
         };
         assert_eq!((phase.last, phase.budget), (Some(MUTATOR), expected));
-        assert_eq!((phase.threads[0].at_request, phase.threads[0].since_ns), (AtRequest::InSyscall, Some(600)));
+        assert_eq!(
+            (phase.threads[0].at_request, phase.threads[0].since_ns),
+            (AtRequest::InSyscall, Some(600))
+        );
     }
 
     #[test]

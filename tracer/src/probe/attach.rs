@@ -126,7 +126,9 @@ pub enum AttachError {
         source: io::Error,
     },
     /// At a tracepoint, by name.
-    #[error("`{need}` ({source_name}) could not be attached: {reason}; `pauselens check` tests each need by itself")]
+    #[error(
+        "`{need}` ({source_name}) could not be attached: {reason}; `pauselens check` tests each need by itself"
+    )]
     RawTracepoint {
         /// What it was for.
         need: &'static str,

@@ -292,8 +292,11 @@ fn plan_kinds(plan: &mut Plan, facts: &Facts) {
     }
     let tracepoint =
         (need, "resident_changed", "kmem:rss_stat", "tells which counters a fault changed: exact");
-    plan.kinds_exact =
-        plan.tracepoint(facts, tracepoint, &[(names::RSS_CURR, "curr"), (names::RSS_MEMBER, "member"), (names::RSS_SIZE, "size")]);
+    plan.kinds_exact = plan.tracepoint(
+        facts,
+        tracepoint,
+        &[(names::RSS_CURR, "curr"), (names::RSS_MEMBER, "member"), (names::RSS_SIZE, "size")],
+    );
     if !plan.kinds_exact {
         plan.skipped.push(Skipped {
             need,
@@ -430,8 +433,22 @@ mod tests {
 
     fn facts(without: &[&str]) -> Facts {
         let fields = [
-            "address", "ip", "error_code", "curr", "member", "size", "sig", "code", "prev_state", "prev_pid", "prev_comm",
-            "next_pid", "pid", "dev", "nr_sector", "rwbs",
+            "address",
+            "ip",
+            "error_code",
+            "curr",
+            "member",
+            "size",
+            "sig",
+            "code",
+            "prev_state",
+            "prev_pid",
+            "prev_comm",
+            "next_pid",
+            "pid",
+            "dev",
+            "nr_sector",
+            "rwbs",
         ];
         let format = |id| EventFormat {
             id,

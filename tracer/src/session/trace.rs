@@ -249,7 +249,12 @@ impl<'a> Running<'a> {
         let window = leftovers::window(&attached.ebpf, pid)?;
         if window.state != state::CLOSED {
             let state = if ended == Ended::TargetExited { State::TargetExited } else { State::CutOff };
-            let closed = account(self.subject, &self.modules).of(window, state, self.collector.stacks(), &self.throttling);
+            let closed = account(self.subject, &self.modules).of(
+                window,
+                state,
+                self.collector.stacks(),
+                &self.throttling,
+            );
             self.collector.window(closed);
         }
         let program_replaced = self.subject.target.has_replaced(self.subject.image.file());

@@ -34,9 +34,13 @@ impl KernelNamer {
     /// # Errors
     /// The reason why not, with what would help.
     pub fn new() -> Result<Self, String> {
-        let first = fs::read_to_string("/proc/kallsyms").map_err(|error| format!("/proc/kallsyms: {error}"))?;
+        let first =
+            fs::read_to_string("/proc/kallsyms").map_err(|error| format!("/proc/kallsyms: {error}"))?;
         // With `kptr_restrict` the kernel shows every address as 0.
-        let hidden = first.lines().take(100).all(|line| line.split(' ').next().is_none_or(|word| !word.contains(|c| c != '0')));
+        let hidden = first
+            .lines()
+            .take(100)
+            .all(|line| line.split(' ').next().is_none_or(|word| !word.contains(|c| c != '0')));
         if hidden {
             let value = fs::read_to_string("/proc/sys/kernel/kptr_restrict").unwrap_or_default();
             return Err(format!(
@@ -63,7 +67,8 @@ impl KernelNamer {
                 _ => format!("[{address:#x}]"),
             })
             .collect();
-        let inside = names.iter().rposition(|name| OF_THE_SWITCH.contains(&name.as_str())).map_or(0, |at| at + 1);
+        let inside =
+            names.iter().rposition(|name| OF_THE_SWITCH.contains(&name.as_str())).map_or(0, |at| at + 1);
         names[inside..].to_vec()
     }
 
@@ -91,11 +96,16 @@ mod tests {
         let mut namer = match KernelNamer::new() {
             Ok(namer) => namer,
             // The reason names the setting; without root there is nothing more to see.
-            Err(reason) => return assert!(reason.contains("kptr_restrict") || reason.contains("kallsyms"), "{reason}"),
+            Err(reason) => {
+                return assert!(reason.contains("kptr_restrict") || reason.contains("kallsyms"), "{reason}");
+            }
         };
         let symbols = fs::read_to_string("/proc/kallsyms").expect("it could be read a moment ago");
         let address = |name: &str| {
-            let line = symbols.lines().find(|line| line.split(' ').nth(2) == Some(name)).expect("every kernel has it");
+            let line = symbols
+                .lines()
+                .find(|line| line.split(' ').nth(2) == Some(name))
+                .expect("every kernel has it");
             u64::from_str_radix(line.split(' ').next().unwrap_or_default(), 16).expect("an address")
         };
         let frames = [address("schedule") + 1, address("io_schedule") + 1, 0x10];

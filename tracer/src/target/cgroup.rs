@@ -51,7 +51,9 @@ fn places(cgroups: &str, mounts: &str) -> Vec<CpuQuota> {
     let mut found = Vec::new();
     for line in cgroups.lines() {
         let mut parts = line.splitn(3, ':');
-        let (Some(_), Some(controllers), Some(path)) = (parts.next(), parts.next(), parts.next()) else { continue };
+        let (Some(_), Some(controllers), Some(path)) = (parts.next(), parts.next(), parts.next()) else {
+            continue;
+        };
         let unified = controllers.is_empty();
         if !unified && !controllers.split(',').any(|controller| controller == "cpu") {
             continue;
@@ -104,7 +106,8 @@ fn ancestors(place: &CpuQuota) -> Vec<CpuQuota> {
 fn has_quota(folder: &Path) -> bool {
     let read = |name: &str| fs::read_to_string(folder.join(name)).ok();
     let v2 = read("cpu.max").is_some_and(|text| !text.starts_with("max"));
-    let v1 = read("cpu.cfs_quota_us").is_some_and(|text| text.trim().parse::<i64>().is_ok_and(|quota| quota > 0));
+    let v1 =
+        read("cpu.cfs_quota_us").is_some_and(|text| text.trim().parse::<i64>().is_ok_and(|quota| quota > 0));
     v1 || v2
 }
 

@@ -73,12 +73,7 @@ pub(super) fn cpu_waits(pause: &FinishedPause, outcome: &Outcome) -> Option<CpuW
 }
 
 /// How the world came to a stop.
-pub(super) fn stopping(
-    stopping: &pause::Stopping,
-    outcome: &Outcome,
-    namer: &Namer,
-    pid: u32,
-) -> Stopping {
+pub(super) fn stopping(stopping: &pause::Stopping, outcome: &Outcome, namer: &Namer, pid: u32) -> Stopping {
     let threads = stopping
         .threads
         .iter()

@@ -72,7 +72,9 @@ impl Devices {
                 (device_name(number), serves, false)
             }
             Origin::AnotherRead => ("another thread's read".to_owned(), None, true),
-            Origin::Memory if self.zswap => ("zswap".to_owned(), Some("compressed cache of swap".to_owned()), true),
+            Origin::Memory if self.zswap => {
+                ("zswap".to_owned(), Some("compressed cache of swap".to_owned()), true)
+            }
             Origin::Memory => ("memory".to_owned(), None, true),
         }
     }

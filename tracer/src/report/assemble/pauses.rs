@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use super::{anatomy, devices::Devices};
 use crate::{
     pause::{FinishedPause, Kind, KindCount, StackTotal},
-    report::model::{ByKind, Bystanders, KernelPath, KindTotal, LongestFault, Part, Pause, Stack, StoppingFault},
+    report::model::{
+        ByKind, Bystanders, KernelPath, KindTotal, LongestFault, Part, Pause, Stack, StoppingFault,
+    },
     session::Outcome,
     symbols::Namer,
 };
@@ -75,10 +77,7 @@ fn one(pause: &FinishedPause, outcome: &Outcome, namer: &Namer, devices: &Device
             }),
         }),
         stacks: stacks(pause, outcome, namer),
-        stopping: pause
-            .stopping
-            .as_ref()
-            .map(|stopping| anatomy::stopping(stopping, outcome, namer, pid)),
+        stopping: pause.stopping.as_ref().map(|stopping| anatomy::stopping(stopping, outcome, namer, pid)),
         stopping_faults: pause
             .stopping_faults
             .iter()

@@ -1,8 +1,8 @@
 //! The report as a whole: every part in its place, then the diagnosis of the finished numbers.
 
 use super::{
-    context::Context, devices::Devices, incomplete::incomplete, notes::notes, overhead::overhead, pauses::pauses, reconcile,
-    summary::summary, unavailable::unavailable,
+    context::Context, devices::Devices, incomplete::incomplete, notes::notes, overhead::overhead,
+    pauses::pauses, reconcile, summary::summary, unavailable::unavailable,
 };
 use crate::{
     pause::StampDifferences,

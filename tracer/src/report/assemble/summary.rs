@@ -1,7 +1,7 @@
 //! What all pauses add up to.
 
-use super::{anatomy, devices::Devices};
 use super::pauses::{bystanders, totals};
+use super::{anatomy, devices::Devices};
 use crate::{report::model::Summary, session::Outcome};
 
 /// Sums come from the pauses' records; when records were lost, those sums that the kernel side keeps for the whole

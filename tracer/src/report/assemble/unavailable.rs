@@ -6,9 +6,11 @@ pub(super) fn unavailable(outcome: &Outcome) -> Vec<Unavailable> {
     let mut parts = Vec::new();
     let mut part = |part: &str, why: String| parts.push(Unavailable { part: part.to_owned(), why });
     let skipped = |need: &str| outcome.plan.skipped.iter().find(|skipped| skipped.need == need);
-    for (need, name) in
-        [("budget", "budget, blocked, cpu_waits, stopping"), ("reclaim", "reclaim and compaction"), ("device", "reads")]
-    {
+    for (need, name) in [
+        ("budget", "budget, blocked, cpu_waits, stopping"),
+        ("reclaim", "reclaim and compaction"),
+        ("device", "reads"),
+    ] {
         if let Some(skipped) = skipped(need) {
             part(name, format!("{}: {}", skipped.source, skipped.why));
         }
