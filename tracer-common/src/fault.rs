@@ -33,7 +33,7 @@ pub enum Kind {
     Unchanged = 10,
     /// None of these could be told.
     Other = 11,
-    /// A large piece of anonymous memory in one fault.
+    /// A huge page of anonymous memory.
     HugePage = 12,
     /// Given up by the kernel, to deliver a signal: the thread comes back for the page later.
     GivenUp = 13,
@@ -103,17 +103,26 @@ pub mod seen {
     pub const STACK_CUT: u32 = 1 << 14;
     /// The thread slept inside the fault: it waited for I/O, a lock, or somebody else.
     pub const SLEPT: u32 = 1 << 15;
-    /// Anonymous memory grew by a large piece at once: see [`super::LARGE_BYTES`].
-    pub const LARGE: u32 = 1 << 16;
+    /// Anonymous memory grew by a huge page at once: see [`super::is_huge`].
+    pub const HUGE: u32 = 1 << 16;
     /// The kernel gave the fault up to deliver a signal.
     pub const GIVEN_UP: u32 = 1 << 17;
     /// Memory was compacted inside the fault.
     pub const COMPACTED: u32 = 1 << 18;
 }
 
-/// From this size on, memory that one fault brings in is called a large piece: no other thread's single pages, which
-/// the same counter can show at that moment, come to as much.
-pub const LARGE_BYTES: u64 = 64 << 10;
+/// A huge page. Smaller large pages (the kernel's mTHP) are not told from single ones.
+pub const HUGE_BYTES: u64 = 2 << 20;
+/// Other threads' single pages that the same counter can show together with a huge one.
+pub const HUGE_SLACK_BYTES: u64 = 64 << 10;
+
+/// Whether a counter that has grown by so much shows a huge page. Between two readings of a counter that several threads
+/// change there can be many single pages, if a CPU was held up; that they come to just this is next to impossible.
+#[must_use]
+#[inline(always)]
+pub fn is_huge(growth_bytes: u64) -> bool {
+    growth_bytes >= HUGE_BYTES && growth_bytes < HUGE_BYTES + HUGE_SLACK_BYTES
+}
 
 /// Decides a fault's kind from the bits of [`seen`].
 ///
@@ -151,7 +160,7 @@ pub fn classify(bits: u32) -> Kind {
         };
     }
     if is(seen::ANON) {
-        if is(seen::LARGE) && !is(seen::FILE | seen::SHARED | seen::PRESENT) {
+        if is(seen::HUGE) && !is(seen::FILE | seen::SHARED | seen::PRESENT) {
             return Kind::HugePage;
         }
         return if is(seen::FILE | seen::SHARED) || both(seen::ERROR_CODE | seen::PRESENT) {
@@ -215,8 +224,8 @@ pub struct FaultRecord {
     pub read_requests: u32,
     /// The last of these devices, as the block layer numbers it: major << 20 | minor; 0 when there is none.
     pub device: u32,
-    /// By how much anonymous memory grew at once, when that was a large piece; 0 otherwise.
-    pub large_bytes: u64,
+    /// By how much anonymous memory grew at once, when that was a huge page; 0 otherwise.
+    pub huge_bytes: u64,
     /// The process.
     pub tgid: u32,
     /// The thread.
@@ -247,8 +256,8 @@ mod tests {
             (EXACT | SHARED | WRITE, Kind::SharedMemory, "memfd page"),
             (EXACT | SIGNAL, Kind::Signal, "guard page"),
             (EXACT | GIVEN_UP | SLEPT, Kind::GivenUp, "interrupted by a signal"),
-            (EXACT | ANON | WRITE | LARGE, Kind::HugePage, "first write to a huge page"),
-            (EXACT | ANON | SWAP | MAJOR | LARGE, Kind::SwapIn, "a large piece read back"),
+            (EXACT | ANON | WRITE | HUGE, Kind::HugePage, "first write to a huge page"),
+            (EXACT | ANON | SWAP | MAJOR | HUGE, Kind::SwapIn, "a huge page read back"),
             (EXACT | ANON | KERNEL_MODE | WRITE, Kind::Kernel, "read(2) into fresh memory"),
             (EXACT | MAJOR, Kind::Waited, "userfaultfd, retried under the map's lock"),
             (EXACT | SLEPT | WRITE, Kind::Waited, "userfaultfd, retried under the mapping's own lock"),

@@ -54,8 +54,8 @@ pub struct ThreadState {
     pub block_stack: u64,
     /// What it has read from block devices, in bytes.
     pub read_bytes: u64,
-    /// Large piece of memory that it has brought in, in bytes.
-    pub large_bytes: u64,
+    /// The huge page that it has brought in, in bytes; 0 for none.
+    pub huge_bytes: u64,
     /// How many requests to block devices.
     pub read_requests: u32,
     /// The last of these devices.

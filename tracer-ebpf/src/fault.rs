@@ -101,7 +101,7 @@ fn begin(ids: Ids, address: u64, ip: u64, bits: u32) {
     state.read_bytes = 0;
     state.read_requests = 0;
     state.device = 0;
-    state.large_bytes = 0;
+    state.huge_bytes = 0;
     state.begin_ns = now_ns;
 }
 
@@ -199,7 +199,7 @@ fn send(
         read_bytes: state.read_bytes,
         read_requests: state.read_requests,
         device: state.device,
-        large_bytes: state.large_bytes,
+        huge_bytes: state.huge_bytes,
         tgid: ids.tgid,
         tid: ids.tid,
     });

@@ -2,7 +2,7 @@
 
 use aya_ebpf::programs::TracePointContext;
 use tracer_common::{
-    fault::{LARGE_BYTES, seen},
+    fault::{is_huge, seen},
     thread::freeing,
 };
 
@@ -48,8 +48,8 @@ fn resident_changed(ctx: TracePointContext) {
         3 => seen::SHARED,
         _ => 0,
     };
-    if growth_bytes >= LARGE_BYTES {
-        state.seen |= seen::LARGE;
-        state.large_bytes = growth_bytes;
+    if is_huge(growth_bytes) {
+        state.seen |= seen::HUGE;
+        state.huge_bytes = growth_bytes;
     }
 }

@@ -55,7 +55,7 @@ pub fn known_or_new(ids: Ids) -> Option<&'static mut ThreadState> {
         longest_block_ns: 0,
         block_stack: 0,
         read_bytes: 0,
-        large_bytes: 0,
+        huge_bytes: 0,
         read_requests: 0,
         device: 0,
         switched_ns: 0,

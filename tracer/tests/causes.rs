@@ -121,6 +121,22 @@ fn preferred() -> Option<Cgroup> {
     Some(group)
 }
 
+/// Lets the processes in it read so often in a second from the disk with this file: a disk as slow as one can be, so that
+/// waiting for it outweighs everything else. Where it can't be had, the disk is as fast as it is.
+fn slow_disk(file: &Path) -> Option<Cgroup> {
+    const READS_PER_SECOND: u32 = 100;
+    let group = Cgroup::with("blkio").or_else(|_| Cgroup::with("io")).ok()?;
+    let device = fs::metadata(file).unwrap().dev();
+    let device = format!("{}:{}", rustix::fs::major(device), rustix::fs::minor(device));
+    match group.version() {
+        Version::One => {
+            group.set("blkio.throttle.read_iops_device", &format!("{device} {READS_PER_SECOND}"));
+        }
+        Version::Two => group.set("io.max", &format!("{device} riops={READS_PER_SECOND}")),
+    }
+    Some(group)
+}
+
 /// What can't be had must be missing in the kernel: a test that did nothing would pass otherwise.
 fn or_missing<Found>(found: Result<Found, String>, kernel_has_it: bool) -> Option<Found> {
     found
@@ -158,6 +174,7 @@ fn adds_up_over_all(report: &Report) {
 fn agrees_with_the_driver(made: &PauseStats, seen: &Pause) {
     let (budget, duration_ns) = (seen.budget.unwrap(), seen.duration_ns.unwrap());
     let cpu_ns = made.cpu_ns.unwrap();
+    let (voluntary, involuntary) = (made.voluntary_switches.unwrap(), made.involuntary_switches.unwrap());
 
     // What certainly ran, and what can have run: freeing memory can be running or waiting for a device.
     let least_ns = budget.fault_on_cpu_ns + budget.on_cpu_ns;
@@ -165,12 +182,15 @@ fn agrees_with_the_driver(made: &PauseStats, seen: &Pause) {
         budget.fault_reclaiming_ns + budget.fault_compacting_ns + budget.reclaiming_ns + budget.compacting_ns;
     // The driver read its clock outside the pause, with the probes' traps between.
     let outside_ns = 500_000 + duration_ns / 50;
-    assert!(least_ns + freeing_ns + outside_ns >= cpu_ns, "{cpu_ns} ns of CPU time: {budget:?}");
+    // The kernel lets a thread's CPU time begin when it is woken, if that ends another thread's or the idle thread's turn
+    // (rq_clock_skip_update): the time until the switch is in both.
+    let waking_ns = budget.all_waiting_for_cpu_ns().min(voluntary * 200_000);
+    let most_ns = least_ns + freeing_ns + waking_ns + outside_ns;
+    assert!(most_ns >= cpu_ns, "{cpu_ns} ns of CPU time, {voluntary} voluntary switches: {budget:?}");
     // Time that the hypervisor took is in no thread's CPU time.
     let taken_ns = 1_000_000 + duration_ns / 5;
     assert!(least_ns <= cpu_ns + taken_ns, "{cpu_ns} ns of CPU time: {budget:?}");
 
-    let (voluntary, involuntary) = (made.voluntary_switches.unwrap(), made.involuntary_switches.unwrap());
     let waits = seen.cpu_waits.as_ref().unwrap();
     assert!(waits.count <= voluntary + involuntary, "{voluntary} and {involuntary} switches: {waits:?}");
     assert!(waits.longest_ns <= waits.ns && (waits.count > 0) == (waits.ns > 0), "{waits:?}");
@@ -203,8 +223,8 @@ fn longest_kind(seen: &Pause) -> (Kind, u64) {
 #[test]
 fn swap_in_from_a_file() {
     let swap = Swap::own_file().expect("a swap file needs nothing but root and a disk");
-    let preferred = preferred();
-    let cause = Cause { prepare: &|fixture| join(&preferred, fixture), ..Cause::of(&["--swap", "200"]) };
+    let slow = slow_disk(swap.path());
+    let cause = Cause { prepare: &|fixture| join(&slow, fixture), ..Cause::of(&["--swap", "30"]) };
     let (device, serves) = (device_of(swap.path()), format!("swap file {}", swap.path().display()));
     cause.every_time("swap_in_during_pause", |_, seen| {
         dominant(seen, "fault_blocked_io");
@@ -241,9 +261,9 @@ fn cold_binary_text() {
     fs::copy(binary(), &program).unwrap();
     // A page that is not on the disk yet can't be paged out either.
     fs::File::open(&program).unwrap().sync_all().unwrap();
-    let preferred = preferred();
+    let slow = slow_disk(&program);
     let cause =
-        Cause { program, prepare: &|fixture| join(&preferred, fixture), ..Cause::of(&["--cold-text", "20"]) };
+        Cause { program, prepare: &|fixture| join(&slow, fixture), ..Cause::of(&["--cold-text", "20"]) };
     cause.every_time("file_read_during_pause", |_, seen| {
         dominant(seen, "fault_blocked_io");
         assert_eq!(longest_kind(seen), (Kind::FileRead, 20));
@@ -257,7 +277,7 @@ fn cold_binary_text() {
 fn direct_reclaim_at_a_cgroup_s_limit() {
     let Some(limited) = or_missing(Cgroup::with("memory"), cgroup::kernel_has("memory")) else { return };
     let _swap = Swap::own_file().expect("a swap file needs nothing but root and a disk");
-    let limit = (24 * MIB).to_string();
+    let limit = (16 * MIB).to_string();
     match limited.version() {
         Version::One => limited.set("memory.limit_in_bytes", &limit),
         Version::Two => limited.set("memory.max", &limit),
@@ -265,7 +285,7 @@ fn direct_reclaim_at_a_cgroup_s_limit() {
     let cause = Cause {
         prepare: &|fixture| limited.add(fixture.pid),
         short_of_memory: true,
-        ..Cause::of(&["--touch-mib", "48"])
+        ..Cause::of(&["--touch-mib", "40"])
     };
     cause.every_time("reclaim_during_pause", |_, seen| {
         dominant(seen, "fault_reclaiming");
@@ -295,9 +315,9 @@ fn cpu_throttling() {
 #[test]
 fn a_busy_neighbour() {
     let cpu = neighbour::some_cpu();
-    let neighbour = Neighbour::start(cpu);
     // Between the two of them nothing changes by that.
     let preferred = preferred();
+    let neighbour = Neighbour::start(cpu);
     preferred.iter().for_each(|group| group.add(neighbour.pid()));
     let prepare = |fixture: &Fixture| {
         join(&preferred, fixture);
@@ -356,8 +376,8 @@ fn a_futex_wait() {
 
 #[test]
 fn file_io_outside_faults() {
-    let preferred = preferred();
-    let cause = Cause { prepare: &|fixture| join(&preferred, fixture), ..Cause::of(&["--file-io", "100"]) };
+    let slow = slow_disk(Path::new("/var/tmp"));
+    let cause = Cause { prepare: &|fixture| join(&slow, fixture), ..Cause::of(&["--file-io", "30"]) };
     cause.every_one_of(2, ROUNDS, "blocked_during_pause", |_, seen| {
         dominant(seen, "blocked_io");
         assert_eq!(seen.blocked[0].on, BlockedOn::Io);

@@ -209,15 +209,13 @@ fn refined(
     on: Option<BlockedOn>,
     around: Surroundings,
 ) -> Refined {
-    let observed = plain(fault::classify(record.seen), around);
+    let observed = refine(record.seen, None, on, around);
     let Some(backing) = space.find(record.address).map(|mapping| mapping.backing) else { return observed };
     let refined = refine(record.seen, Some(backing), on, around);
     // Where the counters tell the kind, what they leave open is anybody's guess anyhow; where they don't, the mapping is
     // all there is, and a wrong one makes a wrong kind.
     let counters_exact = record.seen & seen::COUNTERS_EXACT != 0;
-    let guess_at_worst = (observed.kind == Kind::Other && counters_exact)
-        || backing == Backing::ProbeSteps
-        || on == Some(BlockedOn::Userfault);
+    let guess_at_worst = (observed.kind == Kind::Other && counters_exact) || backing == Backing::ProbeSteps;
     if refined == observed || guess_at_worst || space.held(record.address, record.end_ns) {
         refined
     } else {

@@ -54,8 +54,9 @@ pub fn plain(kind: fault::Kind, around: Surroundings) -> Refined {
 pub fn refine(bits: u32, backing: Option<Backing>, on: Option<BlockedOn>, around: Surroundings) -> Refined {
     let kind = fault::classify(bits);
     let unrefined = plain(kind, around);
-    // The kernel stack says that it was waited for the handler.
-    if kind == fault::Kind::Waited && on == Some(BlockedOn::Userfault) {
+    // The kernel stack says that the fault waited for the handler, whatever the thread itself did after that.
+    let ended_otherwise = matches!(kind, fault::Kind::Signal | fault::Kind::GivenUp);
+    if on == Some(BlockedOn::Userfault) && !ended_otherwise {
         return Refined { kind: Kind::Userfault, inferred: false };
     }
     // A write to a page that is not there and changes no counter: only NUMA balancing makes such a thing, or a lost race.

@@ -145,12 +145,16 @@ fn thread(
             .filter(|interval| interval.fault_begin_ns != 0)
             .map(|interval| (interval.fault_begin_ns, interval.to_ns)),
     );
-    let budget = budget(&stretches, &mut in_faults, (from_ns, to_ns), woke_the_driver);
     let fault_at_request = in_faults
         .iter()
         .filter(|(begin, end)| *begin <= from_ns && *end > from_ns)
         .map(|(begin, _)| *begin)
         .min();
+    let budget = budget(&stretches, &mut in_faults, (from_ns, to_ns), woke_the_driver);
+    // Blocked in system calls all the time: a runtime doesn't wait for such threads.
+    if budget.blocked_ns == to_ns - from_ns && !woke_the_driver {
+        return None;
+    }
     let stretch = stretches.iter().find(|stretch| stretch.to_ns > from_ns);
     let (at_request, since_ns) = match (fault_at_request, stretch) {
         (Some(begin_ns), _) => (AtRequest::InFault, Some(from_ns - begin_ns)),

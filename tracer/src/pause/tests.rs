@@ -45,7 +45,7 @@ fn fault(window: u64, tid: u32, bits: u32, address: u64, (begin_ns, end_ns): (u6
         read_bytes: 0,
         read_requests: 0,
         device: 0,
-        large_bytes: 0,
+        huge_bytes: 0,
         tgid: 1,
         tid,
     }

@@ -265,7 +265,7 @@ fn plan_fault_ends(plan: &mut Plan, facts: &Facts) {
         plan.skipped.push(Skipped {
             need: signal.0,
             source: "tracepoint signal:signal_generate",
-            why: "not in this kernel: faults that end in a signal are counted as fault_end_missing",
+            why: "not in this kernel, or left out: faults that end in a signal are counted as fault_end_missing",
         });
     }
     let why = "ends faults that the kernel gave up for a signal";
@@ -274,7 +274,7 @@ fn plan_fault_ends(plan: &mut Plan, facts: &Facts) {
         plan.skipped.push(Skipped {
             need: delivered.0,
             source: "tracepoint signal:signal_deliver",
-            why: "not in this kernel: faults that are given up for a signal are counted as fault_end_missing",
+            why: "not in this kernel, or left out: faults that are given up for a signal are counted as fault_end_missing",
         });
     }
 }
@@ -301,7 +301,7 @@ fn plan_kinds(plan: &mut Plan, facts: &Facts) {
         plan.skipped.push(Skipped {
             need,
             source,
-            why: "not in this kernel: kinds are inferred from the mapping and the major flag",
+            why: "not in this kernel, or left out: kinds are inferred from the mapping and the major flag",
         });
         return;
     }
@@ -334,7 +334,7 @@ fn plan_schedule(plan: &mut Plan, facts: &Facts) {
         plan.skipped.push(Skipped {
             need: "budget",
             source: "tracepoints sched:sched_switch and sched:sched_waking",
-            why: "not both in this kernel: no budget of pauses, no stopping phase by thread, and faults that userfaultfd \
+            why: "not both in this kernel, or left out: no budget of pauses, no stopping phase by thread, and faults that userfaultfd \
                   answered can look like reads of fresh memory",
         });
     }
@@ -358,7 +358,7 @@ fn plan_freeing(plan: &mut Plan, facts: &Facts) {
         plan.skipped.push(Skipped {
             need: "reclaim",
             source: "tracepoints vmscan:mm_vmscan_*_reclaim_*, compaction:mm_compaction_*",
-            why: "not all in this kernel: reclaim and compaction are not whole, the rest of them counts as on CPU or \
+            why: "not all in this kernel, or left out: reclaim and compaction are not whole, the rest of them counts as on CPU or \
                   blocked",
         });
     }
@@ -376,7 +376,7 @@ fn plan_devices(plan: &mut Plan, facts: &Facts) {
         plan.skipped.push(Skipped {
             need: queued.0,
             source: "tracepoint block:block_bio_queue",
-            why: "not in this kernel: the devices that faults read from are not told",
+            why: "not in this kernel, or left out: the devices that faults read from are not told",
         });
     }
 }
@@ -400,7 +400,7 @@ fn plan_fault_begins(plan: &mut Plan, facts: &Facts) {
         plan.skipped.push(Skipped {
             need: tracepoint.0,
             source: "tracepoint exceptions:page_fault_user",
-            why: "not on this kernel or processor: no error code, so copy-on-write is told by the counters alone",
+            why: "not on this kernel or processor, or left out: no error code, so copy-on-write is told by the counters alone",
         });
         let all = Source::Software(SoftwareEvent::PageFaults);
         plan.step(tracepoint.0, "fault_begin_software", all, "works on every kernel and processor");

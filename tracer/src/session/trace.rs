@@ -91,7 +91,8 @@ pub async fn trace(
     observer: &mut dyn Observer,
 ) -> Result<Outcome, SessionError> {
     let pid = subject.target.pid();
-    let facts = gather(&Tracefs::open()?);
+    let mut facts = gather(&Tracefs::open()?);
+    facts.tracepoints.retain(|event, _| !options.without.contains(event));
     let stamped = subject.recognised.carries_stopped() && !options.cross_check;
     let stopped = if stamped { Stopped::Stamp } else { Stopped::Probe };
     let plan = plan(&facts, &subject.recognised.sites, stopped)?;
