@@ -10,6 +10,8 @@ mod cgroup;
 mod neighbour;
 #[path = "support/pauselens.rs"]
 mod pauselens;
+#[path = "support/slow_disk.rs"]
+mod slow_disk;
 #[path = "support/swap.rs"]
 mod swap;
 
@@ -19,10 +21,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use cgroup::{Cgroup, Version};
+use cgroup::Cgroup;
 use neighbour::Neighbour;
 use pauselens::{Fixture, Tracer, binary, in_order};
 use rustix::process::Pid;
+use slow_disk::SlowDisk;
 use swap::Swap;
 use tracer::{
     demo::target::stats::PauseStats,
@@ -113,28 +116,11 @@ fn tell(seen: &Pause) {
 /// Prefers the processes in it to all others, so that a busy machine does not become a cause of its own. Where it can't be
 /// had, the tests do without.
 fn preferred() -> Option<Cgroup> {
-    let group = Cgroup::with("cpu").ok()?;
-    match group.version() {
-        Version::One => group.set("cpu.shares", "262144"),
-        Version::Two => group.set("cpu.weight", "10000"),
-    }
-    Some(group)
+    Cgroup::with(&["cpu"]).ok().inspect(prefer)
 }
 
-/// Lets the processes in it read so often in a second from the disk with this file: a disk as slow as one can be, so that
-/// waiting for it outweighs everything else. Where it can't be had, the disk is as fast as it is.
-fn slow_disk(file: &Path) -> Option<Cgroup> {
-    const READS_PER_SECOND: u32 = 100;
-    let group = Cgroup::with("blkio").or_else(|_| Cgroup::with("io")).ok()?;
-    let device = fs::metadata(file).unwrap().dev();
-    let device = format!("{}:{}", rustix::fs::major(device), rustix::fs::minor(device));
-    match group.version() {
-        Version::One => {
-            group.set("blkio.throttle.read_iops_device", &format!("{device} {READS_PER_SECOND}"));
-        }
-        Version::Two => group.set("io.max", &format!("{device} riops={READS_PER_SECOND}")),
-    }
-    Some(group)
+fn prefer(group: &Cgroup) {
+    group.set("cpu", ("cpu.shares", "262144"), ("cpu.weight", "10000"));
 }
 
 /// What can't be had must be missing in the kernel: a test that did nothing would pass otherwise.
@@ -222,15 +208,15 @@ fn longest_kind(seen: &Pause) -> (Kind, u64) {
 
 #[test]
 fn swap_in_from_a_file() {
-    let swap = Swap::own_file().expect("a swap file needs nothing but root and a disk");
-    let slow = slow_disk(swap.path());
-    let cause = Cause { prepare: &|fixture| join(&slow, fixture), ..Cause::of(&["--swap", "30"]) };
+    let disk = SlowDisk::make();
+    let swap = Swap::own_file_in(disk.folder()).unwrap();
+    let cause = Cause { prepare: &|fixture| disk.is_for(fixture.pid), ..Cause::of(&["--swap", "30"]) };
     let (device, serves) = (device_of(swap.path()), format!("swap file {}", swap.path().display()));
     cause.every_time("swap_in_during_pause", |_, seen| {
         dominant(seen, "fault_blocked_io");
         assert_eq!(longest_kind(seen).0, Kind::SwapIn);
         let read = &seen.reads[0];
-        assert_eq!(read.device, device);
+        assert_eq!(read.device, device, "{:?}", seen.reads);
         assert!(read.serves.as_ref().is_some_and(|what| what.contains(&serves)), "{read:?}");
         assert!(read.faults > 0 && read.bytes >= read.faults * 4096, "{read:?}");
     });
@@ -247,7 +233,7 @@ fn swap_in_from_zram() {
         dominant(seen, "fault_on_cpu");
         assert_eq!(longest_kind(seen).0, Kind::SwapIn);
         let read = &seen.reads[0];
-        assert_eq!(read.device, device);
+        assert_eq!(read.device, device, "{:?}", seen.reads);
         let serves = format!("swap partition {}", swap.path().display());
         assert!(read.serves.as_ref().is_some_and(|what| what.contains(&serves)), "{read:?}");
     });
@@ -256,32 +242,33 @@ fn swap_in_from_zram() {
 /// A copy of the binary: the tracer runs the same file, and a page that somebody else has mapped can't be paged out.
 #[test]
 fn cold_binary_text() {
-    let folder = tempfile::tempdir_in("/var/tmp").unwrap();
-    let program = folder.path().join("pauselens-copy");
+    let disk = SlowDisk::make();
+    let program = disk.folder().join("pauselens-copy");
     fs::copy(binary(), &program).unwrap();
     // A page that is not on the disk yet can't be paged out either.
     fs::File::open(&program).unwrap().sync_all().unwrap();
-    let slow = slow_disk(&program);
-    let cause =
-        Cause { program, prepare: &|fixture| join(&slow, fixture), ..Cause::of(&["--cold-text", "20"]) };
+    let device = device_of(&program);
+    let prepare = |fixture: &Fixture| disk.is_for(fixture.pid);
+    let cause = Cause { program, prepare: &prepare, ..Cause::of(&["--cold-text", "20"]) };
     cause.every_time("file_read_during_pause", |_, seen| {
         dominant(seen, "fault_blocked_io");
         assert_eq!(longest_kind(seen), (Kind::FileRead, 20));
         assert_eq!(seen.by_region[&Region::Binary].count, 20);
-        assert_eq!(seen.reads[0].serves.as_deref(), Some("files"));
+        let read = &seen.reads[0];
+        let from = (read.device.as_str(), read.serves.as_deref(), read.faults);
+        assert_eq!(from, (device.as_str(), Some("files"), 20), "{:?}", seen.reads);
         assert!(seen.stacks[0].frames[0].ends_with("::demo_read_own_cold_text"), "{:?}", seen.stacks[0]);
     });
 }
 
 #[test]
 fn direct_reclaim_at_a_cgroup_s_limit() {
-    let Some(limited) = or_missing(Cgroup::with("memory"), cgroup::kernel_has("memory")) else { return };
-    let _swap = Swap::own_file().expect("a swap file needs nothing but root and a disk");
+    let group = Cgroup::with(&["memory", "cpu"]).or_else(|_| Cgroup::with(&["memory"]));
+    let Some(limited) = or_missing(group, cgroup::kernel_has("memory")) else { return };
+    prefer(&limited);
     let limit = (16 * MIB).to_string();
-    match limited.version() {
-        Version::One => limited.set("memory.limit_in_bytes", &limit),
-        Version::Two => limited.set("memory.max", &limit),
-    }
+    limited.set("memory", ("memory.limit_in_bytes", &limit), ("memory.max", &limit));
+    let _swap = Swap::own_file().expect("a swap file needs nothing but root and a disk");
     let cause = Cause {
         prepare: &|fixture| limited.add(fixture.pid),
         short_of_memory: true,
@@ -295,14 +282,9 @@ fn direct_reclaim_at_a_cgroup_s_limit() {
 
 #[test]
 fn cpu_throttling() {
-    let Some(limited) = or_missing(Cgroup::with("cpu"), cgroup::kernel_has("cpu")) else { return };
-    match limited.version() {
-        Version::One => {
-            limited.set("cpu.cfs_period_us", "20000");
-            limited.set("cpu.cfs_quota_us", "4000");
-        }
-        Version::Two => limited.set("cpu.max", "4000 20000"),
-    }
+    let Some(limited) = or_missing(Cgroup::with(&["cpu"]), cgroup::kernel_has("cpu")) else { return };
+    limited.set("cpu", ("cpu.cfs_period_us", "20000"), ("cpu.max", "4000 20000"));
+    limited.set("cpu", ("cpu.cfs_quota_us", "4000"), ("cpu.max", "4000 20000"));
     let cause = Cause { prepare: &|fixture| limited.add(fixture.pid), ..Cause::of(&["--compute", "10ms"]) };
     cause.every_time("cpu_throttled_during_pause", |_, seen| {
         dominant(seen, "waiting_for_cpu");
@@ -376,8 +358,9 @@ fn a_futex_wait() {
 
 #[test]
 fn file_io_outside_faults() {
-    let slow = slow_disk(Path::new("/var/tmp"));
-    let cause = Cause { prepare: &|fixture| join(&slow, fixture), ..Cause::of(&["--file-io", "30"]) };
+    let disk = SlowDisk::make();
+    let options = ["--file-io", "30", "--directory", disk.folder().to_str().unwrap()];
+    let cause = Cause { prepare: &|fixture| disk.is_for(fixture.pid), ..Cause::of(&options) };
     cause.every_one_of(2, ROUNDS, "blocked_during_pause", |_, seen| {
         dominant(seen, "blocked_io");
         assert_eq!(seen.blocked[0].on, BlockedOn::Io);

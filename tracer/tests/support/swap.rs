@@ -16,6 +16,9 @@ const FOLDER: &str = "/var/tmp";
 
 const MIB: usize = 64;
 
+/// Other processes of this machine use the area as well. It takes no memory that is not used.
+const ZRAM_BYTES: u64 = 1 << 30;
+
 /// Linux `SWAP_FLAG_PREFER`, with the highest priority there is: used before all others.
 const BEFORE_ALL_OTHERS: i32 = 0x8000 | 0x7fff;
 
@@ -47,12 +50,17 @@ impl Swap {
         if is_on() {
             return Ok(Self { own: None });
         }
-        Self::file(0)
+        Self::file(Path::new(FOLDER), 0)
     }
 
     /// A file of the test's own, which is used before all other areas.
     pub(crate) fn own_file() -> Result<Self, String> {
-        Self::file(BEFORE_ALL_OTHERS)
+        Self::own_file_in(Path::new(FOLDER))
+    }
+
+    /// The same in another folder.
+    pub(crate) fn own_file_in(folder: &Path) -> Result<Self, String> {
+        Self::file(folder, BEFORE_ALL_OTHERS)
     }
 
     /// A compressed RAM disk of the test's own, which is used before all other areas.
@@ -62,8 +70,9 @@ impl Swap {
         Self::switch_on(path, StandsOn::Zram(zram), BEFORE_ALL_OTHERS)
     }
 
-    fn file(flags: i32) -> Result<Self, String> {
-        let file = file().map_err(|error| format!("no swap file can be made in {FOLDER}: {error}"))?;
+    fn file(folder: &Path, flags: i32) -> Result<Self, String> {
+        let file = file(folder)
+            .map_err(|error| format!("no swap file can be made in {}: {error}", folder.display()))?;
         let path = file.path().to_owned();
         Self::switch_on(path, StandsOn::File(file), flags)
     }
@@ -128,7 +137,7 @@ impl Zram {
             added.trim().parse().map_err(|error| format!("{CONTROL}/hot_add: {added:?}: {error}"))?;
         let zram = Self { number };
         let size = format!("/sys/block/zram{number}/disksize");
-        fs::write(&size, (MIB << 20).to_string()).map_err(|error| format!("{size}: {error}"))?;
+        fs::write(&size, ZRAM_BYTES.to_string()).map_err(|error| format!("{size}: {error}"))?;
         Ok(zram)
     }
 
@@ -147,8 +156,8 @@ impl Drop for Zram {
 }
 
 /// A file without holes, which no swap area may have, and readable by its owner only.
-fn file() -> io::Result<NamedTempFile> {
-    let mut file = tempfile::Builder::new().prefix("pauselens-test-swap-").tempfile_in(FOLDER)?;
+fn file(folder: &Path) -> io::Result<NamedTempFile> {
+    let mut file = tempfile::Builder::new().prefix("pauselens-test-swap-").tempfile_in(folder)?;
     let zeros = vec![0; 1 << 20];
     for _ in 0..MIB {
         file.write_all(&zeros)?;
