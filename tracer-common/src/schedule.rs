@@ -52,7 +52,8 @@ pub struct IntervalRecord {
     pub tid: u32,
     /// The thread of the same process that woke it; 0 when it was none of them.
     pub woken_by: u32,
-    /// The thread that had the CPU before it was the thread's again, in the initial pid namespace; 0 is an idle CPU.
+    /// The thread that had the CPU before it was the thread's again, in the initial pid namespace; 0 is an idle CPU, or nobody that is
+    /// known.
     pub after: u32,
     /// That thread's name, ended by a zero byte unless it fills the field.
     pub after_name: [u8; 16],

@@ -31,6 +31,10 @@ pub mod names {
     pub const SWITCH_NEXT: &str = "SWITCH_NEXT";
     /// `pid` in `sched:sched_waking`.
     pub const WAKING_THREAD: &str = "WAKING_THREAD";
+    /// `pid` in `sched:sched_stat_runtime`.
+    pub const RAN_THREAD: &str = "RAN_THREAD";
+    /// `runtime` in `sched:sched_stat_runtime`.
+    pub const RAN_NS: &str = "RAN_NS";
     /// `dev` in `block:block_bio_queue`.
     pub const BIO_DEVICE: &str = "BIO_DEVICE";
     /// `nr_sector` in `block:block_bio_queue`.

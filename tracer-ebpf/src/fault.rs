@@ -18,7 +18,7 @@ use tracer_common::{
 };
 
 use crate::{
-    loss, pause, registers,
+    loss, pause, registers, schedule,
     settings::{FAULT_ADDRESS, FAULT_ERROR_CODE, FAULT_IP, RSS_EXACT},
     stack::{self, DETAILS},
     target::{Ids, traced},
@@ -84,6 +84,7 @@ fn begin(ids: Ids, address: u64, ip: u64, bits: u32) {
     // SAFETY: the helper has no preconditions.
     let now_ns = unsafe { bpf_ktime_get_ns() };
     let Some(state) = thread::known_or_new(ids) else { return };
+    schedule::runs(ids.task, state, now_ns);
     if state.begin_ns != 0 {
         abandon(ids, state, now_ns);
     }
@@ -142,6 +143,8 @@ fn end(ctx: &PerfEventContext, bits: u32) {
 pub fn finish(ctx: *mut c_void, ids: Ids, state: &mut ThreadState, bits: u32) {
     // SAFETY: the helper has no preconditions.
     let end_ns = unsafe { bpf_ktime_get_ns() };
+    // While it is still in the fault, so that the fault gets the time.
+    schedule::runs(ids.task, state, end_ns);
     let begin_ns = state.begin_ns;
     state.begin_ns = 0;
     state.freeing = freeing::NOTHING;

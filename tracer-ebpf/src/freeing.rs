@@ -4,7 +4,7 @@
 use aya_ebpf::{helpers::bpf_ktime_get_ns, macros::raw_tracepoint, programs::RawTracePointContext};
 use tracer_common::{fault::seen, thread::freeing};
 
-use crate::{pause, target::traced, thread};
+use crate::{pause, schedule, target::traced, thread};
 
 /// `vmscan:mm_vmscan_direct_reclaim_begin` and `vmscan:mm_vmscan_memcg_reclaim_begin`.
 #[raw_tracepoint]
@@ -43,7 +43,9 @@ fn begin(what: u32, bit: u32) {
         return;
     }
     // SAFETY: the helper has no preconditions.
-    state.freeing_begin_ns = unsafe { bpf_ktime_get_ns() };
+    let now_ns = unsafe { bpf_ktime_get_ns() };
+    schedule::runs(ids.task, state, now_ns);
+    state.freeing_begin_ns = now_ns;
     state.freeing_waiting_ns = 0;
     state.freeing = what;
     state.seen |= bit;
@@ -56,9 +58,11 @@ fn end(what: u32) {
     if state.freeing != what {
         return;
     }
-    state.freeing = freeing::NOTHING;
     // SAFETY: the helper has no preconditions.
-    let whole_ns = unsafe { bpf_ktime_get_ns() }.saturating_sub(state.freeing_begin_ns);
+    let now_ns = unsafe { bpf_ktime_get_ns() };
+    schedule::runs(ids.task, state, now_ns);
+    state.freeing = freeing::NOTHING;
+    let whole_ns = now_ns.saturating_sub(state.freeing_begin_ns);
     let own_ns = whole_ns.saturating_sub(state.freeing_waiting_ns);
     if state.begin_ns != 0 {
         if what == freeing::RECLAIM {

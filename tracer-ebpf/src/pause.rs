@@ -20,7 +20,7 @@ use tracer_common::{
 pub use tracer_common::pause::state::CLOSED;
 
 use crate::{
-    fault, loss, registers, stack,
+    fault, loss, registers, schedule, stack,
     target::{Ids, traced},
     thread, worker,
 };
@@ -221,6 +221,10 @@ fn open_or_join() -> Option<(Ids, &'static mut WindowRecord)> {
     if window.state == state::CLOSED {
         open(window, ids);
         window.flags = flag::OPEN_AT_ATTACH;
+    }
+    if let Some(state) = thread::known(ids) {
+        // SAFETY: the helper has no preconditions.
+        schedule::runs(ids.task, state, unsafe { bpf_ktime_get_ns() });
     }
     Some((ids, window))
 }

@@ -4,6 +4,9 @@
 //! A thread's time without a CPU is known when it gets one again: until the wake-up it was blocked, from there on it was
 //! waiting for a CPU. That moment belongs to the switch in which another thread is switched away from, so the program
 //! looks at both threads of a switch.
+//!
+//! A switch can go by untold: kernels exist that keep those of some threads to themselves. Then the thread is taken to
+//! have got its CPU when the kernel's account of its running time says so, or at the latest when it is seen to run.
 
 use aya_ebpf::{
     EbpfContext as _, bindings::BPF_RB_NO_WAKEUP, helpers::bpf_ktime_get_ns, programs::TracePointContext,
@@ -19,7 +22,10 @@ use tracer_common::{
 
 use crate::{
     loss, pause,
-    settings::{SWITCH_NEXT, SWITCH_PREVIOUS, SWITCH_PREVIOUS_NAME, SWITCH_PREVIOUS_STATE, WAKING_THREAD},
+    settings::{
+        RAN_NS, RAN_THREAD, SWITCH_NEXT, SWITCH_PREVIOUS, SWITCH_PREVIOUS_NAME, SWITCH_PREVIOUS_STATE,
+        WAKING_THREAD,
+    },
     stack::{self, DETAILS},
     target::{is_target, traced},
     thread,
@@ -95,7 +101,7 @@ fn switched_away(ctx: &TracePointContext, state: &mut ThreadState) {
     {
         state.intervals += 1;
         let became = if blocked { doing::BLOCKED } else { doing::PREEMPTED };
-        tell(ctx, state, window.window, (ran_from_ns, 0, now_ns), doing::RUNNING | became, false);
+        tell(None, state, window.window, (ran_from_ns, 0, now_ns), doing::RUNNING | became, false);
     }
 }
 
@@ -104,6 +110,53 @@ fn switched_away(ctx: &TracePointContext, state: &mut ThreadState) {
 fn switched_back(ctx: &TracePointContext, task: u32, state: &mut ThreadState, after_own: bool) {
     // SAFETY: the helper has no preconditions.
     let now_ns = unsafe { bpf_ktime_get_ns() };
+    got_cpu(Some(ctx), task, state, now_ns, after_own);
+}
+
+/// The current thread is seen to run. If it is not known to have got its CPU again, it has got it by now.
+#[inline(always)]
+pub fn runs(task: u32, state: &mut ThreadState, now_ns: u64) {
+    if state.cpu == cpu::PREEMPTED || state.cpu == cpu::BLOCKED {
+        got_cpu(None, task, state, now_ns, false);
+    }
+}
+
+tracepoint!(ran);
+
+/// `sched:sched_stat_runtime`: the kernel accounts for what the current thread has run since the last time, which is since
+/// it got its CPU if it has not been seen to get it.
+#[inline(always)]
+fn ran(ctx: TracePointContext) {
+    let Some(ids) = traced() else { return };
+    let Some(state) = thread::known(ids) else { return };
+    if state.cpu != cpu::PREEMPTED && state.cpu != cpu::BLOCKED {
+        return;
+    }
+    // SAFETY: the helper has no preconditions; the offsets are those of the kernel's own format file.
+    let (now_ns, thread, ran_ns) = unsafe {
+        (
+            bpf_ktime_get_ns(),
+            ctx.read_at::<u32>(RAN_THREAD.load() as usize).unwrap_or(0),
+            ctx.read_at::<u64>(RAN_NS.load() as usize).unwrap_or(0),
+        )
+    };
+    // The kernel can account for another thread from here.
+    if thread == ids.task {
+        let ready_ns = if state.woken_ns > state.switched_ns { state.woken_ns } else { state.switched_ns };
+        let from_ns = now_ns.saturating_sub(ran_ns);
+        got_cpu(None, ids.task, state, if from_ns > ready_ns { from_ns } else { ready_ns }, false);
+    }
+}
+
+/// The thread has had a CPU since `now_ns`. Without a switch nobody knows who had it before.
+#[inline(always)]
+fn got_cpu(
+    switch: Option<&TracePointContext>,
+    task: u32,
+    state: &mut ThreadState,
+    now_ns: u64,
+    after_own: bool,
+) {
     let (off, off_ns, woken_ns) = (state.cpu, state.switched_ns, state.woken_ns);
     state.cpu = cpu::RUNNING;
     state.switched_ns = now_ns;
@@ -160,7 +213,7 @@ fn switched_back(ctx: &TracePointContext, task: u32, state: &mut ThreadState, af
     if tell_it {
         let was = if off == cpu::PREEMPTED { doing::PREEMPTED } else { doing::BLOCKED };
         let was = if driver { was | doing::DRIVER } else { was };
-        tell(ctx, state, window.window, (off_ns, woken_ns, now_ns), was, after_own);
+        tell(switch, state, window.window, (off_ns, woken_ns, now_ns), was, after_own);
     }
 }
 
@@ -176,7 +229,7 @@ fn may_tell(state: &mut ThreadState, window: &WindowRecord) -> bool {
 
 #[inline(always)]
 fn tell(
-    ctx: &TracePointContext,
+    switch: Option<&TracePointContext>,
     state: &ThreadState,
     window: u64,
     (from_ns, woken_ns, to_ns): (u64, u64, u64),
@@ -187,7 +240,6 @@ fn tell(
         loss::count(Loss::IntervalRingFull);
         return;
     };
-    let running = was & doing::RUNNING != 0;
     let mut bits = was;
     if state.freeing != freeing::NOTHING {
         bits |= doing::FREEING;
@@ -195,16 +247,15 @@ fn tell(
     if after_own {
         bits |= doing::AFTER_OWN;
     }
-    let (after, after_name) = if running {
-        (0, [0; 16])
-    } else {
+    let (after, after_name) = match switch {
+        None => (0, [0; 16]),
         // SAFETY: the offsets are those of the kernel's own format file.
-        unsafe {
+        Some(ctx) => unsafe {
             (
                 ctx.read_at::<u32>(SWITCH_PREVIOUS.load() as usize).unwrap_or(0),
                 ctx.read_at::<[u8; 16]>(SWITCH_PREVIOUS_NAME.load() as usize).unwrap_or([0; 16]),
             )
-        }
+        },
     };
     entry.write(IntervalRecord {
         tag: TAG_INTERVAL,

@@ -24,6 +24,10 @@ pub static SWITCH_NEXT: Global<FieldOffset> = Global::new(UNKNOWN_OFFSET);
 #[unsafe(no_mangle)]
 pub static WAKING_THREAD: Global<FieldOffset> = Global::new(UNKNOWN_OFFSET);
 #[unsafe(no_mangle)]
+pub static RAN_THREAD: Global<FieldOffset> = Global::new(UNKNOWN_OFFSET);
+#[unsafe(no_mangle)]
+pub static RAN_NS: Global<FieldOffset> = Global::new(UNKNOWN_OFFSET);
+#[unsafe(no_mangle)]
 pub static BIO_DEVICE: Global<FieldOffset> = Global::new(UNKNOWN_OFFSET);
 #[unsafe(no_mangle)]
 pub static BIO_SECTORS: Global<FieldOffset> = Global::new(UNKNOWN_OFFSET);

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fs, os::unix::fs::MetadataExt as _};
 use super::{event_format::EventFormat, tracefs::Tracefs};
 
 /// Every tracepoint that a plan may name.
-pub const TRACEPOINTS: [&str; 14] = [
+pub const TRACEPOINTS: [&str; 15] = [
     "exceptions:page_fault_user",
     "kmem:rss_stat",
     "signal:signal_generate",
@@ -13,6 +13,7 @@ pub const TRACEPOINTS: [&str; 14] = [
     "sched:sched_process_exit",
     "sched:sched_switch",
     "sched:sched_waking",
+    "sched:sched_stat_runtime",
     "vmscan:mm_vmscan_direct_reclaim_begin",
     "vmscan:mm_vmscan_direct_reclaim_end",
     "vmscan:mm_vmscan_memcg_reclaim_begin",
@@ -23,13 +24,14 @@ pub const TRACEPOINTS: [&str; 14] = [
 ];
 
 /// Those of [`TRACEPOINTS`] that a trace can do without, at the price of a part of its result.
-pub const OPTIONAL_TRACEPOINTS: [&str; 13] = [
+pub const OPTIONAL_TRACEPOINTS: [&str; 14] = [
     "exceptions:page_fault_user",
     "kmem:rss_stat",
     "signal:signal_generate",
     "signal:signal_deliver",
     "sched:sched_switch",
     "sched:sched_waking",
+    "sched:sched_stat_runtime",
     "vmscan:mm_vmscan_direct_reclaim_begin",
     "vmscan:mm_vmscan_direct_reclaim_end",
     "vmscan:mm_vmscan_memcg_reclaim_begin",

@@ -333,6 +333,20 @@ fn plan_schedule(plan: &mut Plan, facts: &Facts) {
     if plan.schedule_seen {
         plan.schedule_seen = plan.tracepoint(facts, waking, &[(names::WAKING_THREAD, "pid")]);
     }
+    let runtime = (
+        "running time",
+        "ran",
+        "sched:sched_stat_runtime",
+        "when a thread got a CPU, where the kernel did not tell the switch",
+    );
+    let fields = [(names::RAN_THREAD, "pid"), (names::RAN_NS, "runtime")];
+    if plan.schedule_seen && !plan.tracepoint(facts, runtime, &fields) {
+        plan.skipped.push(Skipped {
+            need: "running time",
+            source: "tracepoint sched:sched_stat_runtime",
+            why: "not in this kernel, or left out: where a switch is not told, waiting for a CPU can end too late",
+        });
+    }
     if !plan.schedule_seen {
         plan.skipped.push(Skipped {
             need: "budget",
@@ -512,6 +526,7 @@ mod tests {
                 "resident_changed",
                 "switched",
                 "waking",
+                "ran",
                 "reclaim_end",
                 "reclaim_begin",
                 "reclaim_end",
