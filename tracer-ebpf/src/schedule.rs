@@ -123,29 +123,22 @@ pub fn runs(task: u32, state: &mut ThreadState, now_ns: u64) {
 
 tracepoint!(ran);
 
-/// `sched:sched_stat_runtime`: the kernel accounts for what the current thread has run since the last time, which is since
-/// it got its CPU if it has not been seen to get it.
+/// `sched:sched_stat_runtime`: the kernel accounts for what a thread has run since the last time, which is since it got its
+/// CPU if it has not been seen to get it. Mostly on that thread itself, but wake-ups on other CPUs have it done too.
 #[inline(always)]
 fn ran(ctx: TracePointContext) {
-    let Some(ids) = traced() else { return };
-    let Some(state) = thread::known(ids) else { return };
-    if state.cpu != cpu::PREEMPTED && state.cpu != cpu::BLOCKED {
+    // SAFETY: the offset is that of the kernel's own format file.
+    let task = unsafe { ctx.read_at::<u32>(RAN_THREAD.load() as usize) }.unwrap_or(0);
+    let Some(state) = thread::of_task(task) else { return };
+    if (state.cpu != cpu::PREEMPTED && state.cpu != cpu::BLOCKED) || !is_target(state.tgid) {
         return;
     }
-    // SAFETY: the helper has no preconditions; the offsets are those of the kernel's own format file.
-    let (now_ns, thread, ran_ns) = unsafe {
-        (
-            bpf_ktime_get_ns(),
-            ctx.read_at::<u32>(RAN_THREAD.load() as usize).unwrap_or(0),
-            ctx.read_at::<u64>(RAN_NS.load() as usize).unwrap_or(0),
-        )
-    };
-    // The kernel can account for another thread from here.
-    if thread == ids.task {
-        let ready_ns = if state.woken_ns > state.switched_ns { state.woken_ns } else { state.switched_ns };
-        let from_ns = now_ns.saturating_sub(ran_ns);
-        got_cpu(None, ids.task, state, if from_ns > ready_ns { from_ns } else { ready_ns }, false);
-    }
+    // SAFETY: the helper has no preconditions; the offset is that of the kernel's own format file.
+    let (now_ns, ran_ns) =
+        unsafe { (bpf_ktime_get_ns(), ctx.read_at::<u64>(RAN_NS.load() as usize).unwrap_or(0)) };
+    let ready_ns = if state.woken_ns > state.switched_ns { state.woken_ns } else { state.switched_ns };
+    let from_ns = now_ns.saturating_sub(ran_ns);
+    got_cpu(None, task, state, if from_ns > ready_ns { from_ns } else { ready_ns }, false);
 }
 
 /// The thread has had a CPU since `now_ns`. Without a switch nobody knows who had it before.

@@ -337,7 +337,7 @@ fn plan_schedule(plan: &mut Plan, facts: &Facts) {
         "running time",
         "ran",
         "sched:sched_stat_runtime",
-        "when a thread got a CPU, where the kernel did not tell the switch",
+        "when a thread got a CPU, where the kernel did not tell the switch; one look-up whenever it accounts for other processes",
     );
     let fields = [(names::RAN_THREAD, "pid"), (names::RAN_NS, "runtime")];
     if plan.schedule_seen && !plan.tracepoint(facts, runtime, &fields) {
