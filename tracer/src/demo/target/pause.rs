@@ -65,15 +65,21 @@ impl Pause<'_> {
         measured.by_act = vec![ActStats::default(); self.acts.len()];
         rehearsal::bring_in();
         self.perform(Performance::Rehearsal, measured)?;
-        self.before.iter().chain(self.after).try_for_each(Work::settle)
+        self.settle()
     }
 
     /// Makes the pause.
     pub(super) fn make(&self, measured: &mut Measured) -> Result<()> {
         let mapped_before = probe_page_mapped();
+        // What was just done, and whatever was done since the rehearsal, can have needed code of its own.
+        self.settle()?;
         self.perform(Performance::Real, measured)?;
         measured.probe_page_faults = u64::from(!mapped_before && probe_page_mapped());
         Ok(())
+    }
+
+    fn settle(&self) -> Result<()> {
+        self.before.iter().chain(self.after).try_for_each(Work::settle)
     }
 
     #[inline(never)]

@@ -2,7 +2,7 @@
 
 use std::{cell::RefCell, hint::black_box};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 
 use super::{
     super::memory::{Pages, advise, own_text, state},
@@ -14,6 +14,8 @@ use super::{
 /// that is still to be touched.
 struct ColdText {
     candidates: RefCell<Vec<*mut u8>>,
+    /// Those that are touched in the pause.
+    chosen: RefCell<Vec<*mut u8>>,
     pages: usize,
 }
 
@@ -23,7 +25,8 @@ pub(super) fn prepare(pages: usize) -> Result<Work> {
     advise(text.all(), libc::MADV_RANDOM).context("madvise(MADV_RANDOM) failed")?;
     let mut candidates: Vec<*mut u8> = text.one_in_each_window().collect();
     candidates.reverse();
-    let cold = ColdText { candidates: RefCell::new(candidates), pages };
+    let chosen = RefCell::new(Vec::with_capacity(pages));
+    let cold = ColdText { candidates: RefCell::new(candidates), chosen, pages };
     cold.page_out()?;
     Ok(Work::of(Kind::ColdText, cold))
 }
@@ -43,18 +46,9 @@ impl ColdText {
         *candidates = out;
         Ok(())
     }
-}
 
-impl Prepared for ColdText {
-    fn rehearse(&self) {
-        if let Some(spare) = self.candidates.borrow().first() {
-            demo_read_own_cold_text(&[*spare]);
-        }
-    }
-
-    /// By now the program has run through all of the pause. Pages that are mapped again are needed for that; those that were
-    /// only read ahead are paged out again.
-    fn settle(&self) -> Result<()> {
+    /// Chooses pages for the pause. Whether all of them are out: choosing can itself need code that is not there.
+    fn choose(&self) -> Result<bool> {
         let mut candidates = self.candidates.borrow_mut();
         let mut out = Vec::new();
         for address in candidates.iter().copied() {
@@ -69,15 +63,36 @@ impl Prepared for ColdText {
             out.len()
         );
         // The highest ones: there is least to be read ahead up to the end of the code.
-        out.truncate(self.pages);
-        let still = out.iter().map(|address| state::cached(one_page(*address))).sum::<Result<usize>>()?;
-        ensure!(still == 0, "{still} pages of the program's own code came back by themselves");
+        let mut chosen = self.chosen.borrow_mut();
+        chosen.clear();
+        chosen.extend(&out[..self.pages]);
         *candidates = out;
-        Ok(())
+        let cached = chosen.iter().map(|address| state::cached(one_page(*address))).sum::<Result<usize>>()?;
+        Ok(cached == 0)
+    }
+}
+
+impl Prepared for ColdText {
+    fn rehearse(&self) {
+        if let Some(spare) = self.candidates.borrow().first() {
+            demo_read_own_cold_text(&[*spare]);
+        }
+    }
+
+    /// By now the program has run through all of the pause. Pages that are mapped again are needed for that; those that were
+    /// only read ahead are paged out again.
+    fn settle(&self) -> Result<()> {
+        const TRIES: usize = 5;
+        for _ in 0..TRIES {
+            if self.choose()? {
+                return Ok(());
+            }
+        }
+        bail!("pages of the program's own code come back by themselves")
     }
 
     fn perform(&self) {
-        demo_read_own_cold_text(&self.candidates.borrow());
+        demo_read_own_cold_text(&self.chosen.borrow());
     }
 
     fn pages(&self) -> u64 {

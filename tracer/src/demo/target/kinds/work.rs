@@ -24,7 +24,7 @@ pub(super) trait Prepared {
     /// Touches a spare page: runs through the same code as the pause will, so that its code and its stack are there.
     fn rehearse(&self);
 
-    /// After the rehearsal: the last that is done before the pause.
+    /// After the rehearsal, and once more as the last that is done before the pause.
     fn settle(&self) -> Result<()> {
         Ok(())
     }
@@ -73,7 +73,7 @@ impl Work {
         self.prepared.rehearse();
     }
 
-    /// After the rehearsal of everything.
+    /// After the rehearsal of everything, and once more right before the pause.
     pub(in super::super) fn settle(&self) -> Result<()> {
         self.prepared.settle()
     }
