@@ -4,7 +4,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::model::{ByRegion, KindTotal};
-pub use crate::pause::{AtRequest, BlockedOn, Budget, BudgetPart, StoppingBudget, Throttling};
+pub use crate::pause::{
+    AtRequest, BlockedOn, Budget, BudgetPart, MemoryPressure, StoppingBudget, Throttling,
+};
 
 /// A place in the code at which the driver was blocked outside faults.
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]

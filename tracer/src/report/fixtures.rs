@@ -569,6 +569,7 @@ impl Random {
             stopping: None,
             reads: Vec::new(),
             throttling: None,
+            memory_limit: None,
             bystanders: self.bystanders(),
         }
     }
