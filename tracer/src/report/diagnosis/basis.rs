@@ -111,6 +111,18 @@ impl<'a> Basis<'a> {
                 units::counted(part.of, "fault", "faults"),
             ));
         }
+        match &self.worst.budget {
+            None => out.push(
+                "where the time outside page faults went, and what the faults themselves waited for, is not known for \
+                 this pause"
+                    .to_owned(),
+            ),
+            Some(budget) if at_least(budget.unknown_ns, NOTABLE_PERCENT, self.worst_ns) => out.push(format!(
+                "{} are unknown: a fault began in it whose end was not seen",
+                self.of_worst(budget.unknown_ns)
+            )),
+            Some(_) => {}
+        }
         let lost = self.report.summary.records_lost;
         if lost > 0 {
             out.push(format!(
