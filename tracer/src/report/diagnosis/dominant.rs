@@ -452,18 +452,20 @@ fn a_binary_that_was_evicted_gets_its_own_advice() {
     let first = |report: &Report| diagnose(report).swap_remove(0);
     let evicted = first(&with(Kind::FileRead, Region::Binary, "files"));
     assert!(evicted.remedies[0].contains("dropped from the page cache"), "{evicted:?}");
-    let reads =
-        "from vda (files): 100 faults, 28.0 ms, 80 requests, 1.00 MiB, of which 156 pages were read ahead";
+    let reads = "read from vda (files): 100 faults, 28.0 ms, 80 requests, 1.00 MiB, of which 156 pages were read ahead";
     assert!(evicted.evidence.iter().any(|text| text == reads), "{evicted:?}");
     assert!(evicted.evidence.iter().any(|text| text == "the time in its faults: 28.0 ms blocked on I/O"));
     let data = first(&with(Kind::FileRead, Region::MappedFile, "files"));
     assert!(!data.remedies[0].contains("dropped from the page cache"), "{data:?}");
     let metadata = first(&with(Kind::SwapIn, Region::RuntimeMetadata, "swap partition"));
     assert!(metadata.remedies[0].contains("bookkeeping"), "{metadata:?}");
-    assert!(metadata.evidence.iter().any(|text| text.starts_with("from vda (swap partition)")));
+    assert!(metadata.evidence.iter().any(|text| text.starts_with("read from vda (swap partition)")));
     let heap = first(&with(Kind::SwapIn, Region::RuntimeHeap, "files"));
     assert!(heap.remedies[0].contains("a heap in swap") && heap.remedies[1].contains("set GOMEMLIMIT"));
-    assert!(!heap.evidence.iter().any(|text| text.starts_with("from vda")), "not the swap device: {heap:?}");
+    assert!(
+        !heap.evidence.iter().any(|text| text.starts_with("read from vda")),
+        "not the swap device: {heap:?}"
+    );
 }
 
 #[test]

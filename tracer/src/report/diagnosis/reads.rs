@@ -22,8 +22,9 @@ pub(super) fn evidence(basis: &Basis<'_>, kind: Kind) -> Vec<String> {
 
 fn device(reads: &DeviceReads) -> String {
     let serves = reads.serves.as_ref().map_or_else(String::new, |serves| format!(" ({serves})"));
+    let verb = if reads.requests == 0 && reads.serves.is_none() { "waited for" } else { "read from" };
     let mut text = format!(
-        "from {}{serves}: {}, {}",
+        "{verb} {}{serves}: {}, {}",
         reads.device,
         units::counted(reads.faults, "fault", "faults"),
         units::duration(reads.ns)
