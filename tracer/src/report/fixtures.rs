@@ -444,6 +444,94 @@ pub(crate) fn no_pauses() -> Report {
     empty()
 }
 
+/// A thread that runs for long before it reaches a point at which it can stop.
+pub(crate) fn slow_stop() -> Report {
+    let mut report = empty();
+    let mut slow = pause(7, "GC mark termination", 2_000_000_000, 30_000_000);
+    slow.stopping_ns = Some(28_000_000);
+    slow.stopped_ns = slow.requested_ns.map(|ns| ns + 28_000_000);
+    slow.budget = Some(Budget {
+        on_cpu_ns: 2_100_000,
+        waiting_for_cpu_ns: 300_000,
+        blocked_futex_ns: 27_600_000,
+        ..Budget::default()
+    });
+    slow.blocked = vec![Blocked {
+        on: BlockedOn::Futex,
+        count: 276,
+        ns: 27_600_000,
+        woken_by_tid: Some(4260),
+        kernel_frames: names(["schedule", "futex_do_wait", "__futex_wait", "futex_wait", "do_futex"]),
+        frames: names([
+            "runtime.futex",
+            "runtime.futexsleep",
+            "runtime.notetsleep_internal",
+            "runtime.notetsleep",
+            "runtime.stopTheWorldWithSema",
+        ]),
+    }];
+    let budget =
+        StoppingBudget { on_cpu_ns: 26_000_000, waiting_for_cpu_ns: 2_000_000, ..StoppingBudget::default() };
+    slow.stopping = Some(Stopping {
+        ns: 28_000_000,
+        last_tid: Some(4260),
+        budget,
+        threads: vec![StoppingThread {
+            tid: 4260,
+            name: Some("api".to_owned()),
+            at_request: AtRequest::OnCpu,
+            since_ns: Some(3_100_000),
+            budget,
+            blocked_on: None,
+            kernel_frames: Vec::new(),
+            frames: names(["crypto/sha256.block", "main.digest", "main.handle"]),
+        }],
+    });
+    report.pauses = vec![slow, pause(8, "GC sweep termination", 2_500_000_000, 60_000)];
+    report.pauses[1].budget = Some(Budget { on_cpu_ns: 60_000, ..Budget::default() });
+    sum_up(&mut report);
+    report
+}
+
+/// A quota that is used up while the world is stopped, and before.
+pub(crate) fn throttled() -> Report {
+    let mut report = empty();
+    let mut slow = pause(7, "GC mark termination", 2_000_000_000, 92_000_000);
+    slow.budget = Some(Budget {
+        on_cpu_ns: 3_000_000,
+        waiting_for_cpu_ns: 88_988_000,
+        blocked_futex_ns: 12_000,
+        ..Budget::default()
+    });
+    slow.cpu_waits = Some(CpuWaits {
+        count: 2,
+        ns: 88_988_000,
+        longest_ns: 81_000_000,
+        after: vec![Neighbour {
+            name: "api".to_owned(),
+            tid: 4260,
+            of_target: true,
+            count: 1,
+            ns: 7_988_000,
+        }],
+    });
+    slow.throttling = Some(Throttling {
+        cgroup: "/kubepods/burstable/api".to_owned(),
+        times: 2,
+        ns: 171_000_000,
+        over_ns: 200_000_000,
+    });
+    report.summary.throttling = Some(Throttling {
+        cgroup: "/kubepods/burstable/api".to_owned(),
+        times: 41,
+        ns: 3_300_000_000,
+        over_ns: 60_000_000_000,
+    });
+    report.pauses = vec![slow];
+    sum_up(&mut report);
+    report
+}
+
 /// Only pauses that were not seen whole, and a target that was killed.
 pub(crate) fn partial() -> Report {
     let mut report = empty();

@@ -69,7 +69,7 @@ pub(super) fn finding(basis: &Basis<'_>) -> Option<Finding> {
         _ => "was spent waiting for a CPU".to_owned(),
     };
     if explains.is_some() {
-        what.push_str(", while the CPU quota of the cgroup was used up");
+        what.push_str(", and around that time the CPU quota of its cgroup was used up");
     } else if scope == Scope::Worst
         && let Some(neighbour) =
             basis.worst.cpu_waits.as_ref().and_then(|waits| main_neighbour(waits, waiting.worst_ns))

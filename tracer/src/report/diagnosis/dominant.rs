@@ -84,6 +84,15 @@ fn the_first_rule_is_the_dominant_cause() {
             "swap_in_during_pause",
         ),
         (
+            "pages of swap, of which read-ahead found most",
+            one(|pause, budget| {
+                add_faults(pause, Kind::SwapIn, 20, 10 * MS, 0);
+                add_faults(pause, Kind::SwapCache, 200, 12 * MS, 0);
+                (budget.fault_blocked_io_ns, budget.fault_on_cpu_ns) = (12 * MS, 10 * MS);
+            }),
+            "swap_in_during_pause",
+        ),
+        (
             "swap-ins that free memory at the same time, but less",
             one(|pause, budget| {
                 add_faults(pause, Kind::SwapIn, 100, 28 * MS, 0);
@@ -375,7 +384,9 @@ fn words_of_a_quota() {
     });
     let found = &diagnose(&report)[0];
     assert!(
-        found.finding.contains("was spent waiting for a CPU, while the CPU quota of the cgroup was used up"),
+        found.finding.contains(
+            "was spent waiting for a CPU, and around that time the CPU quota of its cgroup was used up"
+        ),
         "{found:?}"
     );
     let reading = "cgroup /api was throttled 2 times, 40.0 ms summed over CPUs, between two readings 200 ms apart: \
@@ -428,6 +439,25 @@ fn words_of_a_long_running_mutator() {
     let at_request = "thread 77 (api) was on CPU when the stop was requested, for 4.00 ms already; it left the CPU in \
                       main.spin";
     assert!(found.evidence.iter().any(|text| text == at_request), "{found:?}");
+}
+
+#[test]
+fn words_of_a_driver_that_nobody_woke() {
+    let report = one(|pause, budget| {
+        stopping(pause, 28 * MS, StoppingBudget { blocked_ns: 28 * MS, ..StoppingBudget::default() });
+        pause.stopping.as_mut().unwrap().last_tid = None;
+        budget.blocked_futex_ns = 28 * MS;
+    });
+    let found = &diagnose(&report)[0];
+    assert_eq!(
+        found.finding,
+        "The world took 28.0 of 30.0 ms to stop in the worst pause, and neither page faults nor a wait for a CPU \
+         explain 28.0 ms of that."
+    );
+    assert!(
+        found.evidence.iter().any(|text| text.starts_with("no other thread was seen to wake")),
+        "{found:?}"
+    );
 }
 
 #[test]

@@ -31,7 +31,17 @@ pub(super) fn finding(rule: &KindRule, basis: &Basis<'_>) -> Option<Finding> {
     let in_worst = total_in(&basis.worst.by_kind);
     let in_all = total_in(&basis.report.summary.by_kind);
     let scope = basis.scope(in_worst.ns, in_all.ns)?;
-    let own = split::of_kind(basis, Both { worst_ns: in_worst.ns, all_ns: in_all.ns });
+    // Pages that were swapped out and found in the swap cache have the same cause.
+    let kin = (rule.kind == Kind::SwapIn).then_some(Kind::SwapCache);
+    let kin_in = |kinds: &ByKind| kin.and_then(|kin| kinds.get(&kin)).copied().unwrap_or_default();
+    let kin_in_worst = kin_in(&basis.worst.by_kind);
+    let own = split::of_kind(
+        basis,
+        Both {
+            worst_ns: in_worst.ns.saturating_add(kin_in_worst.ns),
+            all_ns: in_all.ns.saturating_add(kin_in(&basis.report.summary.by_kind).ns),
+        },
+    );
     let judged = match scope {
         Scope::Worst => in_worst,
         Scope::Total => in_all,
@@ -60,6 +70,9 @@ pub(super) fn finding(rule: &KindRule, basis: &Basis<'_>) -> Option<Finding> {
             "the kind of {} of them is inferred from the mapping and the major flag",
             units::count(in_worst.inferred)
         ));
+    }
+    if let Some(kin) = kin.filter(|_| kin_in_worst.count > 0) {
+        evidence.push(format!("{}: swapped out as well", in_words(kin, "besides, in it", kin_in_worst)));
     }
     if let Some(place) = &place {
         evidence.push(format!("{} of that time {}", units::share(place.ns, in_worst.ns), place.words));

@@ -29,9 +29,11 @@ const RULES: [fn(&Basis<'_>) -> Option<Finding>; 7] = [
     on_cpu::finding,
 ];
 
-/// Rules that speak when the others say too little: they are given what those have found.
-const LAST_RULES: [fn(&Basis<'_>, &[Finding]) -> Option<Finding>; 2] =
-    [several_kinds::finding, little_explained::finding];
+/// A rule that knows what the others have found.
+type LastRule = fn(&Basis<'_>, &[Finding]) -> Option<Finding>;
+
+/// Rules that speak when the others say too little.
+const LAST_RULES: [LastRule; 2] = [several_kinds::finding, little_explained::finding];
 
 /// What the numbers say, most important first: what is about the worst pause before what is about all pauses
 /// together, more time before less. Empty when no pause was seen whole.

@@ -31,9 +31,8 @@ const RUNNING: [Remedy; 3] = [
         "find the code that runs so long without reaching a safepoint: `perf record -g -t TID` of that thread",
     ),
     for_go(
-        "Go interrupts a goroutine with a signal, but not in the runtime, in assembly or in C code that it waits for: \
-         long memmoves and clears of large objects, hashes and ciphers in assembly. Work in smaller pieces; see that \
-         GODEBUG=asyncpreemptoff=1 is not set",
+        "Go interrupts a goroutine with a signal, but not inside the runtime or in assembly: copying and clearing of large \
+         objects, hashes and ciphers in assembly. Work in smaller pieces; see that GODEBUG=asyncpreemptoff=1 is not set",
     ),
     for_go("an execution trace (runtime/trace) shows which goroutine stopped last"),
 ];
@@ -76,8 +75,12 @@ fn unexplained(basis: &Basis<'_>) -> Option<(u64, u64, Held)> {
     ];
     let sum_ns = parts.iter().fold(0_u64, |sum, (_, ns)| sum.saturating_add(*ns));
     let unexplained_ns = sum_ns.min(stopping_ns.saturating_sub(basis.worst.in_faults_ns));
-    let (held, _) =
+    let (mut held, _) =
         parts.into_iter().find(|&(_, ns)| at_least(ns, MOST_PERCENT, sum_ns)).unwrap_or((Held::Unseen, 0));
+    if stopping.last_tid.is_none_or(|tid| tid == basis.worst.driver_tid) {
+        // What the driver did says nothing of whom it waited for.
+        held = Held::Unseen;
+    }
     at_least(unexplained_ns, NOTABLE_PERCENT, basis.worst_ns).then_some((unexplained_ns, stopping_ns, held))
 }
 
@@ -91,30 +94,33 @@ pub(super) fn finding(basis: &Basis<'_>) -> Option<Finding> {
     let mut evidence = vec![basis.worst_in_words(), format!("stopping took {}", basis.of_worst(stopping_ns))];
     let finding = match &basis.worst.stopping {
         Some(stopping) => {
-            let who = match stopping.last_tid {
-                Some(tid) if tid != basis.worst.driver_tid => format!("thread {tid}, which stopped last,"),
-                _ => "the thread that asked for it".to_owned(),
-            };
-            evidence.push(format!("{who} spent it {}", stopping.budget.in_words()));
-            evidence.extend(
-                stopping
-                    .threads
-                    .iter()
-                    .filter(|thread| Some(thread.tid) == stopping.last_tid)
-                    .map(at_request),
-            );
-            let unexplained = units::duration(unexplained_ns);
-            match held {
-                Held::Running => format!(
-                    "{took}: {who} ran for {unexplained} before it came to a point where it can stop."
+            let last = stopping.last_tid.filter(|&tid| tid != basis.worst.driver_tid);
+            let spent = stopping.budget.in_words();
+            evidence.push(match last {
+                Some(tid) => {
+                    format!("thread {tid} stopped last, as far as it can be told, and spent it {spent}")
+                }
+                None => format!(
+                    "no other thread was seen to wake the one that asked for the stop, which spent it {spent}"
                 ),
-                Held::Blocked => format!(
-                    "{took}: {who} was blocked in a system call for {}.",
+            });
+            evidence
+                .extend(stopping.threads.iter().filter(|thread| Some(thread.tid) == last).map(at_request));
+            let unexplained = units::duration(unexplained_ns);
+            match (held, last) {
+                (Held::Running, Some(tid)) => format!(
+                    "{took}: thread {tid}, which stopped last, ran for {unexplained} before it came to a point where \
+                     it can stop."
+                ),
+                (Held::Blocked, Some(tid)) => format!(
+                    "{took}: thread {tid}, which stopped last, was blocked in a system call for {}.",
                     units::duration(stopping.budget.blocked_ns)
                 ),
-                Held::Unseen => format!(
-                    "{took}, and neither page faults nor a wait for a CPU explain {unexplained} of that."
-                ),
+                _ => {
+                    format!(
+                        "{took}, and neither page faults nor a wait for a CPU explain {unexplained} of that."
+                    )
+                }
             }
         }
         None => {

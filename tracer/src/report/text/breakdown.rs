@@ -10,15 +10,20 @@ use super::{budget, stack, stopping, touched, waits, words};
 /// How many pauses are taken apart unless everything is wanted.
 const MOST: usize = 3;
 
+/// A pause without faults that is shorter than one in so many of the longest is an ordinary one: it is not taken apart
+/// unless everything is wanted.
+const NOTABLE: u64 = 20;
+
 /// What a line under a pause's title begins at.
 const INDENT: usize = 2;
 
 pub(super) fn write(page: &mut Page, report: &Report) {
+    let longest_ns = report.pauses.iter().filter_map(|pause| pause.duration_ns).max().unwrap_or(0);
+    let all = page.verbose();
     let to_tell = |pause: &&Pause| {
-        pause.faults > 0
-            || !pause.stopping_faults.is_empty()
-            || pause.budget.is_some()
-            || pause.stopping.is_some()
+        let has_faults = pause.faults > 0 || !pause.stopping_faults.is_empty();
+        let is_long = all || pause.duration_ns.is_none_or(|ns| ns >= longest_ns / NOTABLE);
+        has_faults || (is_long && (pause.budget.is_some() || pause.stopping.is_some()))
     };
     for pause in report.pauses.iter().filter(to_tell).take(page.at_most(MOST)) {
         one(page, pause);

@@ -25,7 +25,7 @@ pub(super) fn write(page: &mut Page, summary: &Summary) {
         } else {
             format!(" (in {})", units::counted(stopping.pauses, "pause", "pauses"))
         };
-        let text = format!("the thread that stopped last spent it{of} {}", stopping.budget.in_words());
+        let text = format!("the threads that stopped last spent it{of} {}", stopping.budget.in_words());
         page.labelled("Stopping", &text);
     }
     let most = page.at_most(MOST_DEVICES);
