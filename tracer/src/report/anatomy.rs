@@ -4,7 +4,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::model::{ByRegion, KindTotal};
-use super::units;
 pub use crate::pause::{AtRequest, BlockedOn};
 
 /// Where a pause's time went on its driver, in parts that add up to its `duration_ns`.
@@ -56,14 +55,6 @@ pub struct BudgetPart {
     pub words: &'static str,
     /// Its time.
     pub ns: u64,
-}
-
-impl BudgetPart {
-    /// Whether it is inside page faults.
-    #[must_use]
-    pub fn is_in_faults(&self) -> bool {
-        self.name.starts_with("fault_")
-    }
 }
 
 impl Budget {
@@ -227,33 +218,12 @@ pub struct StoppingBudget {
 }
 
 impl StoppingBudget {
-    /// All parts.
-    #[must_use]
-    pub fn parts(&self) -> [BudgetPart; 5] {
-        let part = |name, words, ns| BudgetPart { name, words, ns };
-        [
-            part("fault", "in page faults", self.fault_ns),
-            part("on_cpu", "on CPU", self.on_cpu_ns),
-            part("waiting_for_cpu", "waiting for a CPU", self.waiting_for_cpu_ns),
-            part("blocked", "blocked in a system call", self.blocked_ns),
-            part("unknown", "not seen", self.unknown_ns),
-        ]
-    }
-
     /// What the parts add up to.
     #[must_use]
     pub fn sum_ns(&self) -> u64 {
-        self.parts().iter().fold(0, |sum, part| sum.saturating_add(part.ns))
-    }
-
-    /// `8.00 ms on CPU, 4.00 ms in page faults`: longest first, without those that are 0.
-    #[must_use]
-    pub fn in_words(&self) -> String {
-        let mut parts: Vec<BudgetPart> = self.parts().into_iter().filter(|part| part.ns > 0).collect();
-        parts.sort_by_key(|part| std::cmp::Reverse(part.ns));
-        let words = parts.iter().map(|part| format!("{} {}", units::duration(part.ns), part.words));
-        let words = words.collect::<Vec<_>>().join(", ");
-        if words.is_empty() { "no time".to_owned() } else { words }
+        [self.fault_ns, self.on_cpu_ns, self.waiting_for_cpu_ns, self.blocked_ns, self.unknown_ns]
+            .into_iter()
+            .fold(0, u64::saturating_add)
     }
 
     /// Adds another one, part by part.

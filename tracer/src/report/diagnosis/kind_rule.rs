@@ -124,7 +124,7 @@ fn faults_split(basis: &Basis<'_>) -> Option<String> {
     parts.retain(|part| part.ns > 0 && part.is_in_faults());
     parts.sort_by_key(|part| std::cmp::Reverse(part.ns));
     let words = parts.iter().map(|part| {
-        let words = part.words.strip_prefix("in faults, ").unwrap_or(part.words);
+        let words = part.short_words();
         format!("{} {words}", units::duration(part.ns))
     });
     let words: Vec<String> = words.collect();

@@ -62,7 +62,7 @@ pub(super) fn split(budget: &Budget) -> Option<String> {
     let parts = longest_first(budget, BudgetPart::is_in_faults);
     let whole_ns = parts.iter().fold(0, |sum: u64, part| sum.saturating_add(part.ns));
     let words = parts.iter().map(|part| {
-        let name = part.words.strip_prefix("in faults, ").unwrap_or(part.words);
+        let name = part.short_words();
         format!("{} {name} ({})", units::duration(part.ns), units::share(part.ns, whole_ns))
     });
     let words: Vec<String> = words.collect();

@@ -50,7 +50,7 @@ fn parts(all: &Budget, paused_ns: u64) -> String {
         .collect();
     if in_faults_ns > 0 {
         let split = in_faults.iter().map(|part| {
-            let name = part.words.strip_prefix("in faults, ").unwrap_or(part.words);
+            let name = part.short_words();
             format!("{} {name}", units::duration(part.ns))
         });
         let split: Vec<String> = split.collect();
