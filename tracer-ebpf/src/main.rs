@@ -6,11 +6,12 @@
 #![no_main]
 #![feature(asm_experimental_arch)]
 
+mod device;
 mod fault;
+mod freeing;
 mod kind;
 mod loss;
 mod pause;
-mod reclaim;
 mod registers;
 mod schedule;
 mod settings;

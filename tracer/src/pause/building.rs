@@ -2,12 +2,20 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use tracer_common::fault::{self, FaultRecord, seen};
+use tracer_common::{
+    fault::{self, FaultRecord, seen},
+    schedule::{IntervalRecord, doing},
+};
 
 use super::{
+    blocked::BlockedOn,
+    budget::KnownBlocks,
+    kernel_stacks::KernelStacks,
     kind::Kind,
     longest::LongestFault,
+    reads::{self, Reads},
     refine::{Refined, Surroundings, plain, refine},
+    waits::DriverWaits,
 };
 use crate::{
     memory::{AddressSpace, Region},
@@ -16,6 +24,8 @@ use crate::{
 
 /// Intervals kept for the stopping phase of one window; the stopping phase comes first, so the first ones count.
 const INTERVALS_KEPT: usize = 4096;
+/// Kernel stacks kept of one code path; further ones are added up as unknown.
+const KERNEL_STACKS_KEPT: usize = 64;
 /// Code paths kept of one window; further ones are added up under one name.
 const STACKS_KEPT: usize = 4096;
 
@@ -24,6 +34,8 @@ const STACKS_KEPT: usize = 4096;
 pub struct StackTotal {
     /// By kind: count, time inside the window in ns, and how many are inferred.
     pub by_kind: BTreeMap<Kind, (u64, u64, u64)>,
+    /// Where in the kernel these faults were blocked: by kernel stack, how many faults and for how long in ns.
+    pub kernel: BTreeMap<u64, (u64, u64)>,
     /// The stack's outermost frames are missing.
     pub cut: bool,
 }
@@ -61,6 +73,10 @@ pub(super) struct Building {
     pub(super) other_moves: BTreeMap<(fault::Kind, Kind), Moved>,
     /// The driver's faults by what they touched: count, time in ns, and how many are placed by inference.
     pub(super) regions: BTreeMap<Region, (u64, u64, u64)>,
+    pub(super) waits: DriverWaits,
+    pub(super) reads: Reads,
+    /// Intervals of all threads, for the stopping phase.
+    pub(super) intervals: Vec<IntervalRecord>,
     pub(super) longest: Option<LongestFault>,
     pub(super) driver_spans: Vec<(u64, u64)>,
     pub(super) other_spans: Vec<FaultSpan>,
@@ -72,9 +88,16 @@ pub(super) struct Building {
 
 impl Building {
     /// Adds one detail.
-    pub(super) fn add(&mut self, record: &FaultRecord, space: &mut AddressSpace, around: Surroundings) {
+    pub(super) fn add(
+        &mut self,
+        record: &FaultRecord,
+        space: &mut AddressSpace,
+        kernel_stacks: &KernelStacks,
+        around: Surroundings,
+    ) {
         self.details += 1;
-        let refined = refined(record, space, around);
+        let on = (record.kernel_stack != 0).then(|| kernel_stacks.on(record.kernel_stack));
+        let refined = refined(record, space, on, around);
         let by_driver = record.seen & seen::DRIVER != 0;
         let span = (record.begin_ns, record.end_ns);
         let ns = record.end_ns.saturating_sub(record.begin_ns);
@@ -85,6 +108,7 @@ impl Building {
         }
         if by_driver {
             self.add_stack(record, refined, ns);
+            reads::add(&mut self.reads, record, refined.kind, ns);
             let placed = space.place(record.address);
             let (count, sum_ns, inferred) = self.regions.entry(placed.region).or_default();
             *count += 1;
@@ -121,6 +145,38 @@ impl Building {
         *count += 1;
         *sum_ns += ns;
         *inferred += u64::from(refined.inferred);
+        if record.blocked_ns > 0 {
+            let full =
+                total.kernel.len() >= KERNEL_STACKS_KEPT && !total.kernel.contains_key(&record.kernel_stack);
+            let kernel_stack = if full { 0 } else { record.kernel_stack };
+            let (count, blocked_ns) = total.kernel.entry(kernel_stack).or_default();
+            *count += 1;
+            *blocked_ns += record.blocked_ns;
+        }
+    }
+
+    /// Adds an interval of a thread.
+    pub(super) fn interval(&mut self, record: &IntervalRecord) {
+        if record.doing & doing::DRIVER != 0 {
+            self.waits.add(record);
+        }
+        if self.intervals.len() < INTERVALS_KEPT {
+            self.intervals.push(*record);
+        }
+    }
+
+    /// What the driver's faults were blocked on, as far as the details tell.
+    pub(super) fn known(&self, kernel_stacks: &KernelStacks) -> KnownBlocks {
+        let mut known = KnownBlocks::default();
+        for (kernel_stack, (_, ns)) in self.stacks.values().flat_map(|total| &total.kernel) {
+            match kernel_stacks.on(*kernel_stack) {
+                BlockedOn::Io => known.fault_io_ns += ns,
+                BlockedOn::Unknown => {}
+                _ => known.fault_other_ns += ns,
+            }
+        }
+        self.waits.known(kernel_stacks, &mut known);
+        known
     }
 
     /// The window opened at this time: faults that began before are clipped as the kernel side clipped them.
@@ -147,10 +203,15 @@ impl Building {
 }
 
 /// What the mapping tells counts against the kernel side's observations only if it was there when the fault was.
-fn refined(record: &FaultRecord, space: &mut AddressSpace, around: Surroundings) -> Refined {
-    let observed = plain(fault::classify(record.seen), around);
+fn refined(
+    record: &FaultRecord,
+    space: &mut AddressSpace,
+    on: Option<BlockedOn>,
+    around: Surroundings,
+) -> Refined {
+    let observed = refine(record.seen, None, on, around);
     let Some(backing) = space.find(record.address).map(|mapping| mapping.backing) else { return observed };
-    let refined = refine(record.seen, Some(backing), around);
+    let refined = refine(record.seen, Some(backing), on, around);
     // Where the counters tell the kind, what they leave open is anybody's guess anyhow; where they don't, the mapping is
     // all there is, and a wrong one makes a wrong kind.
     let counters_exact = record.seen & seen::COUNTERS_EXACT != 0;

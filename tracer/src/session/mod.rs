@@ -7,6 +7,7 @@ mod leftovers;
 mod options;
 mod outcome;
 mod stop;
+mod throttling;
 mod trace;
 
 pub use options::{Observer, Options, Progress, Silent};
