@@ -153,7 +153,7 @@ pub(super) fn finding(basis: &Basis<'_>) -> Option<Finding> {
 fn at_request(thread: &StoppingThread) -> String {
     let since = match thread.since_ns {
         Some(ns) => format!(", for {} already", units::duration(ns)),
-        None => ", since before the trace".to_owned(),
+        None => String::new(),
     };
     let what = match (thread.at_request, thread.blocked_on) {
         (AtRequest::InSyscall, Some(on)) => format!("blocked on {}", on.words()),

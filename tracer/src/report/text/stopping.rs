@@ -113,7 +113,7 @@ fn thread_in_words(thread: &StoppingThread) -> String {
     };
     let since = match thread.since_ns {
         Some(ns) => format!("for {}", units::duration(ns)),
-        None => "since before the trace".to_owned(),
+        None => "for an unknown time".to_owned(),
     };
     format!(
         "thread {}{name}: {doing} {since} when the stop was requested; then {}",

@@ -30,7 +30,7 @@ pub(super) fn write(page: &mut Page, pause: &Pause) {
     }
     let blocked_ns = pause.blocked.iter().fold(0_u64, |sum, place| sum.saturating_add(place.ns));
     if blocked_ns >= least_ns {
-        blocked(page, &pause.blocked);
+        blocked(page, pause);
     }
 }
 
@@ -77,7 +77,22 @@ fn neighbour_in_words(neighbour: &Neighbour) -> String {
     )
 }
 
-fn blocked(page: &mut Page, places: &[Blocked]) {
+/// The program's functions without the outer ones that the pause was asked for by, which stand above: `as above` in
+/// their place, when there are several.
+fn without_requester(frames: &[String], requested_by: Option<&Vec<String>>) -> Vec<String> {
+    let common = requested_by.map_or(0, |requested_by| {
+        frames.iter().rev().zip(requested_by.iter().rev()).take_while(|(a, b)| a == b).count()
+    });
+    let mut kept = frames.to_vec();
+    if common > 2 {
+        kept.truncate(frames.len() - common + 1);
+        kept.push("… as above".to_owned());
+    }
+    kept
+}
+
+fn blocked(page: &mut Page, pause: &Pause) {
+    let places: &[Blocked] = &pause.blocked;
     if places.is_empty() {
         return;
     }
@@ -94,11 +109,27 @@ fn blocked(page: &mut Page, places: &[Blocked]) {
         );
         page.line(Tone::Plain, 4, 6, &text);
         stack::in_kernel(page, 6, &place.kernel_frames);
-        stack::frames(page, 6, &place.frames);
+        stack::frames(page, 6, &without_requester(&place.frames, pause.requested_by.as_ref()));
     }
     if places.len() > most {
         let rest_ns = places.iter().skip(most).fold(0_u64, |sum, place| sum.saturating_add(place.ns));
         let text = format!("… {} more, {}", places.len() - most, units::duration(rest_ns));
         page.line(Tone::Faint, 4, 6, &text);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_asked_for_the_pause_is_said_once() {
+        let frames = |names: &str| names.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let requested_by = frames("stop start gc main");
+        let shown = |names: &str| without_requester(&frames(names), Some(&requested_by)).join(" ");
+        assert_eq!(shown("futex sleep stop start gc main"), "futex sleep stop … as above");
+        assert_eq!(shown("futex sleep other gc main"), "futex sleep other gc main");
+        assert_eq!(shown("stop start gc main"), "stop … as above");
+        assert_eq!(without_requester(&frames("a b"), None), frames("a b"));
     }
 }
