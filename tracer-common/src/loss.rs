@@ -23,11 +23,13 @@ pub enum Loss {
     FaultEndMissing = 7,
     /// An interval of a thread found the ring buffer full: what a driver was blocked on, who delayed a stop.
     IntervalRingFull = 8,
+    /// What a worker did in a window found the ring buffer full.
+    WorkerRingFull = 9,
 }
 
 impl Loss {
     /// All causes, in the order of their numbers.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::FaultRingFull,
         Self::StackRingFull,
         Self::PauseRingFull,
@@ -37,6 +39,7 @@ impl Loss {
         Self::FaultBeginMissing,
         Self::FaultEndMissing,
         Self::IntervalRingFull,
+        Self::WorkerRingFull,
     ];
 
     /// The name in machine-readable output.
@@ -52,6 +55,7 @@ impl Loss {
             Self::FaultBeginMissing => "fault_begin_missing",
             Self::FaultEndMissing => "fault_end_missing",
             Self::IntervalRingFull => "interval_ring_full",
+            Self::WorkerRingFull => "worker_ring_full",
         }
     }
 }

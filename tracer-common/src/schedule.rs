@@ -18,7 +18,10 @@ pub mod doing {
     pub const AFTER_OWN: u32 = 1 << 5;
 }
 
-/// The most intervals that are sent of a thread other than the driver in one window.
+/// The most intervals that are sent of a worker in one window.
+pub const INTERVALS_OF_WORKERS: u32 = 256;
+
+/// The most intervals that are sent of any other thread but the driver in one window.
 pub const INTERVALS_OF_OTHERS: u32 = 8;
 
 /// One interval of a thread, sent when it ends while a window is open.

@@ -14,6 +14,9 @@ pub const TAG_WINDOW: u32 = 3;
 /// Tag of a [`crate::schedule::IntervalRecord`].
 pub const TAG_INTERVAL: u32 = 4;
 
+/// Tag of a [`crate::thread::WorkerRecord`].
+pub const TAG_WORKER: u32 = 5;
+
 /// [`StackRecord::side`] of a user stack.
 pub const SIDE_USER: u32 = 0;
 /// [`StackRecord::side`] of a kernel stack.

@@ -4,12 +4,14 @@ use crate::wire;
 
 /// Whether a thread has a CPU.
 pub mod cpu {
-    /// It runs, or nothing is known yet.
+    /// It runs.
     pub const RUNNING: u32 = 0;
     /// It was switched away from while it was ready to run.
     pub const PREEMPTED: u32 = 1;
     /// It was switched away from because it had to wait.
     pub const BLOCKED: u32 = 2;
+    /// It was there before the trace, and has not been switched since.
+    pub const UNKNOWN: u32 = 3;
 }
 
 /// What a thread is doing to get free memory.
@@ -84,11 +86,63 @@ pub struct ThreadState {
     pub tgid: u32,
     /// The thread, in the tracer's pid namespace.
     pub tid: u32,
-    /// Not used: 0.
-    pub reserved: u32,
+    /// 1 when it is known to work for pauses.
+    pub worker: u32,
     /// Completed faults over the whole trace that the kernel called minor.
     pub minor: u64,
     /// Completed faults over the whole trace that the kernel called major.
     pub major: u64,
 }
 wire!(ThreadState, 216);
+
+/// The most workers that are followed of one process.
+pub const WORKERS: usize = 64;
+
+/// The workers of a process: threads that work for its pauses, by their ids in the initial pid namespace.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Workers {
+    /// The ids; 0 is no thread.
+    pub tasks: [u32; WORKERS],
+}
+wire!(Workers, 4 * WORKERS);
+
+/// What one worker did in one window: kept while the window is open, sent when it closes.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WorkerRecord {
+    /// [`crate::stack::TAG_WORKER`].
+    pub tag: u32,
+    /// The thread, in the tracer's pid namespace.
+    pub tid: u32,
+    /// The window's number within its process.
+    pub window: u64,
+    /// One of [`cpu`], at the window's end.
+    pub cpu: u32,
+    /// The process.
+    pub tgid: u32,
+    /// Faults that ended in the window.
+    pub faults: u64,
+    /// Time in faults, clipped to the window like all that follows, in ns.
+    pub fault_ns: u64,
+    /// Of it blocked, outside reclaim and compaction.
+    pub fault_blocked_ns: u64,
+    /// Of it ready to run without a CPU.
+    pub fault_waiting_ns: u64,
+    /// Of it reclaiming memory.
+    pub fault_reclaiming_ns: u64,
+    /// Of it compacting memory.
+    pub fault_compacting_ns: u64,
+    /// Outside faults, blocked.
+    pub blocked_ns: u64,
+    /// Outside faults, ready to run without a CPU.
+    pub waiting_ns: u64,
+    /// The thread's last switch, wake-up and the begin of the fault that it is in, as in [`ThreadState`] at the window's end:
+    /// what it is in the middle of is in none of the sums above.
+    pub switched_ns: u64,
+    /// See above.
+    pub woken_ns: u64,
+    /// See above.
+    pub begin_ns: u64,
+}
+wire!(WorkerRecord, 112);

@@ -24,6 +24,7 @@ use crate::{
     target::{Ids, traced},
     thread,
     tracepoint::tracepoint,
+    worker,
 };
 
 tracepoint!(fault_begin_user);
@@ -162,7 +163,11 @@ pub fn finish(ctx: *mut c_void, ids: Ids, state: &mut ThreadState, bits: u32) {
     } else {
         begin_ns
     };
-    pause::add(window, bits, classify(bits), end_ns.saturating_sub(inside_from_ns), state);
+    let inside_ns = end_ns.saturating_sub(inside_from_ns);
+    pause::add(window, bits, classify(bits), inside_ns, state);
+    if bits & seen::DRIVER == 0 {
+        worker::fault_ended(ids.task, state, window, inside_ns);
+    }
     send(ctx, ids, state, window, bits, begin_ns, end_ns);
     pause::add_tracing(window, bits, end_ns);
 }

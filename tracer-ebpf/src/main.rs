@@ -20,6 +20,7 @@ mod stack;
 mod target;
 mod thread;
 mod tracepoint;
+mod worker;
 
 #[cfg(not(test))]
 #[panic_handler]

@@ -22,7 +22,7 @@ pub use tracer_common::pause::state::CLOSED;
 use crate::{
     fault, loss, registers, stack,
     target::{Ids, traced},
-    thread,
+    thread, worker,
 };
 
 /// By process; the user side puts a zeroed value there before the gate opens. Left in place at the end, so that
@@ -207,6 +207,7 @@ pub fn pause_resumed(ctx: ProbeContext) -> u32 {
         }
     }
     debug!(&ctx, "pause {} closed", window.window);
+    worker::window_closes(window);
     send(window);
     window.state = state::CLOSED;
     0

@@ -12,7 +12,7 @@ use tracer_common::{
     fault::seen,
     loss::Loss,
     pause::WindowRecord,
-    schedule::{INTERVALS_OF_OTHERS, IntervalRecord, doing},
+    schedule::{INTERVALS_OF_OTHERS, INTERVALS_OF_WORKERS, IntervalRecord, doing},
     stack::TAG_INTERVAL,
     thread::{ThreadState, cpu, freeing},
 };
@@ -24,6 +24,7 @@ use crate::{
     target::{is_target, traced},
     thread,
     tracepoint::tracepoint,
+    worker::{self, Off},
 };
 
 /// States in which a thread waits; above them are marks such as "was preempted" (Linux `TASK_REPORT`).
@@ -51,7 +52,7 @@ fn switched(ctx: TracePointContext) {
     if let Some(state) = thread::of_task(next)
         && is_target(state.tgid)
     {
-        switched_back(&ctx, state, previous_is_target);
+        switched_back(&ctx, next, state, previous_is_target);
     }
 }
 
@@ -100,13 +101,13 @@ fn switched_away(ctx: &TracePointContext, state: &mut ThreadState) {
 
 /// The thread gets a CPU.
 #[inline(always)]
-fn switched_back(ctx: &TracePointContext, state: &mut ThreadState, after_own: bool) {
+fn switched_back(ctx: &TracePointContext, task: u32, state: &mut ThreadState, after_own: bool) {
     // SAFETY: the helper has no preconditions.
     let now_ns = unsafe { bpf_ktime_get_ns() };
     let (off, off_ns, woken_ns) = (state.cpu, state.switched_ns, state.woken_ns);
     state.cpu = cpu::RUNNING;
     state.switched_ns = now_ns;
-    if off == cpu::RUNNING || off_ns == 0 || off_ns > now_ns {
+    if off == cpu::RUNNING || off == cpu::UNKNOWN || off_ns == 0 || off_ns > now_ns {
         return;
     }
     let ready_ns = if off == cpu::PREEMPTED {
@@ -148,6 +149,8 @@ fn switched_back(ctx: &TracePointContext, state: &mut ThreadState, after_own: bo
         }
         true
     } else {
+        let freeing = state.freeing != freeing::NOTHING;
+        worker::back(task, state, window, Off { from_ns: off_ns, ready_ns, to_ns: now_ns }, freeing);
         let may = may_tell(state, window);
         if may {
             state.intervals += 1;
@@ -168,7 +171,7 @@ fn may_tell(state: &mut ThreadState, window: &WindowRecord) -> bool {
         state.interval_window = window.window;
         state.intervals = 0;
     }
-    state.intervals < INTERVALS_OF_OTHERS
+    state.intervals < if state.worker == 0 { INTERVALS_OF_OTHERS } else { INTERVALS_OF_WORKERS }
 }
 
 #[inline(always)]

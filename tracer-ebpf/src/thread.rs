@@ -70,7 +70,7 @@ pub fn known_or_new(ids: Ids) -> Option<&'static mut ThreadState> {
         seen: 0,
         tgid: ids.tgid,
         tid: ids.tid,
-        reserved: 0,
+        worker: 0,
         minor: 0,
         major: 0,
     };

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use tracer_common::{
     fault::{self, FaultRecord, seen},
     schedule::{IntervalRecord, doing},
+    thread::WorkerRecord,
 };
 
 use super::{
@@ -75,7 +76,9 @@ pub(super) struct Building {
     pub(super) regions: BTreeMap<Region, (u64, u64, u64)>,
     pub(super) waits: DriverWaits,
     pub(super) reads: Reads,
-    /// Intervals of all threads, for the stopping phase.
+    /// What each worker did, at most [`tracer_common::thread::WORKERS`] of them.
+    pub(super) workers: Vec<WorkerRecord>,
+    /// Intervals of all threads, for the stopping phase and the workers.
     pub(super) intervals: Vec<IntervalRecord>,
     pub(super) longest: Option<LongestFault>,
     pub(super) driver_spans: Vec<(u64, u64)>,
@@ -108,7 +111,9 @@ impl Building {
         }
         if by_driver {
             self.add_stack(record, refined, ns);
-            reads::add(&mut self.reads, record, refined.kind, ns);
+            if around.devices_seen {
+                reads::add(&mut self.reads, record, refined.kind, ns);
+            }
             let placed = space.place(record.address);
             let (count, sum_ns, inferred) = self.regions.entry(placed.region).or_default();
             *count += 1;

@@ -6,6 +6,7 @@ use tracer_common::{
     fault::{self, FaultRecord, classify},
     schedule::IntervalRecord,
     stack::StackRecord,
+    thread::WorkerRecord,
 };
 
 use super::{
@@ -169,6 +170,12 @@ impl Collector {
     pub fn interval(&mut self, record: &IntervalRecord) {
         self.make_room_for(record.window);
         self.open.entry(record.window).or_default().interval(record);
+    }
+
+    /// What a worker did in a window.
+    pub fn worker(&mut self, record: &WorkerRecord) {
+        self.make_room_for(record.window);
+        self.open.entry(record.window).or_default().workers.push(*record);
     }
 
     /// A kernel stack's names.

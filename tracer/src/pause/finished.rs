@@ -17,6 +17,7 @@ use super::{
     stopping::Stopping,
     throttling::Throttling,
     waits::DriverWaits,
+    workers::Worker,
 };
 use crate::{
     memory::Region,
@@ -100,6 +101,8 @@ pub struct FinishedPause {
     pub explained_ns: u64,
     /// Where the time went; `None` when switches are not seen, or the pause was not seen whole.
     pub budget: Option<Budget>,
+    /// The workers' accounts; empty when switches are not seen.
+    pub workers: Vec<Worker>,
     /// CPU throttling around it, when the driver waited for a CPU.
     pub throttling: Option<Throttling>,
     /// The driver's waits.
@@ -133,6 +136,16 @@ impl FinishedPause {
             let duration_ns = record.resumed_ns.saturating_sub(record.requested_ns);
             budget(&record, duration_ns, in_faults_ns, building.known(kernel_stacks))
         });
+        let workers = match budget {
+            Some(_) => {
+                let duration_ns = record.resumed_ns.saturating_sub(record.requested_ns);
+                let account = |worker| {
+                    super::workers::worker(worker, &record, duration_ns, &building.intervals, kernel_stacks)
+                };
+                building.workers.iter().map(account).collect()
+            }
+            None => Vec::new(),
+        };
         let how_stopped = stopping.filter(|_| around.schedule_seen).map(|phase| {
             let (intervals, faults) = (&building.intervals, &building.other_spans);
             super::stopping::stopping(phase, record.driver, intervals, faults, &building.driver_spans)
@@ -156,6 +169,7 @@ impl FinishedPause {
             stopping_faults,
             explained_ns,
             budget,
+            workers,
             // What did not wait for a CPU was not held up by a quota.
             throttling: throttling
                 .filter(|_| budget.is_some_and(|budget| budget.all_waiting_for_cpu_ns() > 0)),

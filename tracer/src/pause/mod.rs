@@ -21,6 +21,7 @@ mod stopping;
 mod tests;
 mod throttling;
 mod waits;
+mod workers;
 
 pub use blocked::{AtRequest, BlockedOn};
 pub use budget::{Budget, BudgetPart, StoppingBudget};
@@ -39,3 +40,4 @@ pub use state::State;
 pub use stopping::{Stopping, StoppingThread};
 pub use throttling::Throttling;
 pub use waits::{Before, BlockTotal, DriverWaits, WaitTotal};
+pub use workers::Worker;

@@ -23,6 +23,8 @@ pub struct Surroundings {
     pub userfaultfd: bool,
     /// Switches and wake-ups are seen.
     pub schedule_seen: bool,
+    /// Requests to block devices are seen.
+    pub devices_seen: bool,
 }
 
 /// The kind of a fault whose mapping is not known, or whose detail was dropped.

@@ -19,6 +19,8 @@ pub struct Plan {
     pub kinds_exact: bool,
     /// Switches and wake-ups are seen: a pause's budget and its stopping phase can be told.
     pub schedule_seen: bool,
+    /// Requests to block devices are seen.
+    pub devices_seen: bool,
     /// NUMA balancing is on.
     pub numa_balancing: bool,
     /// The tracer's pid namespace, unless it is the initial one.
@@ -159,6 +161,7 @@ pub fn plan(facts: &Facts, sites: &PauseSites, stopped: Stopped) -> Result<Plan,
         fault_begin: FaultBegin::Software,
         kinds_exact: false,
         schedule_seen: false,
+        devices_seen: false,
         numa_balancing: facts.numa_balancing,
         pid_namespace: facts.pid_namespace,
         field_offsets: Vec::new(),
@@ -343,23 +346,40 @@ fn plan_schedule(plan: &mut Plan, facts: &Facts) {
 fn plan_freeing(plan: &mut Plan, facts: &Facts) {
     let why = "time that is spent reclaiming or compacting memory";
     let mut missing = false;
-    for (event, program) in [
-        ("vmscan:mm_vmscan_direct_reclaim_begin", "reclaim_begin"),
-        ("vmscan:mm_vmscan_direct_reclaim_end", "reclaim_end"),
-        ("vmscan:mm_vmscan_memcg_reclaim_begin", "reclaim_begin"),
-        ("vmscan:mm_vmscan_memcg_reclaim_end", "reclaim_end"),
-        ("compaction:mm_compaction_begin", "compact_begin"),
-        ("compaction:mm_compaction_end", "compact_end"),
+    for (need, begin, end, programs) in [
+        (
+            "reclaim",
+            "vmscan:mm_vmscan_direct_reclaim_begin",
+            "vmscan:mm_vmscan_direct_reclaim_end",
+            ("reclaim_begin", "reclaim_end"),
+        ),
+        (
+            "reclaim",
+            "vmscan:mm_vmscan_memcg_reclaim_begin",
+            "vmscan:mm_vmscan_memcg_reclaim_end",
+            ("reclaim_begin", "reclaim_end"),
+        ),
+        (
+            "compaction",
+            "compaction:mm_compaction_begin",
+            "compaction:mm_compaction_end",
+            ("compact_begin", "compact_end"),
+        ),
     ] {
-        let need = if program.starts_with("reclaim") { "reclaim" } else { "compaction" };
-        missing |= !plan.raw_tracepoint(facts, (need, program, event, why));
+        // Never half a pair: a begin without its end would swallow what comes after it.
+        if facts.tracepoints.contains_key(begin) && facts.tracepoints.contains_key(end) {
+            plan.raw_tracepoint(facts, (need, programs.1, end, why));
+            plan.raw_tracepoint(facts, (need, programs.0, begin, why));
+        } else {
+            missing = true;
+        }
     }
     if missing {
         plan.skipped.push(Skipped {
             need: "reclaim",
             source: "tracepoints vmscan:mm_vmscan_*_reclaim_*, compaction:mm_compaction_*",
-            why: "not all in this kernel, or left out: reclaim and compaction are not whole, the rest of them counts as on CPU or \
-                  blocked",
+            why: "not all in this kernel, or left out: reclaim and compaction are not whole, the rest of them counts as \
+                  on CPU or blocked",
         });
     }
 }
@@ -372,7 +392,8 @@ fn plan_devices(plan: &mut Plan, facts: &Facts) {
         "which device a fault reads from, and how much; one early return for other processes' requests",
     );
     let fields = [(names::BIO_DEVICE, "dev"), (names::BIO_SECTORS, "nr_sector"), (names::BIO_FLAGS, "rwbs")];
-    if !plan.tracepoint(facts, queued, &fields) {
+    plan.devices_seen = plan.tracepoint(facts, queued, &fields);
+    if !plan.devices_seen {
         plan.skipped.push(Skipped {
             need: queued.0,
             source: "tracepoint block:block_bio_queue",
@@ -491,12 +512,12 @@ mod tests {
                 "resident_changed",
                 "switched",
                 "waking",
-                "reclaim_begin",
                 "reclaim_end",
                 "reclaim_begin",
                 "reclaim_end",
-                "compact_begin",
+                "reclaim_begin",
                 "compact_end",
+                "compact_begin",
                 "request_queued",
                 "fault_begin_user",
                 "fault_begin_software"

@@ -23,6 +23,21 @@ pub struct Blocked {
     pub frames: Vec<String>,
 }
 
+/// A thread that works for a pause besides its driver, such as a parallel collector's.
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
+pub struct Worker {
+    /// The thread.
+    pub tid: u32,
+    /// Its name; `null` when it had ended before it could be read.
+    pub name: Option<String>,
+    /// Its faults that ended in the pause.
+    pub faults: u64,
+    /// Its time in faults: wall time, clipped to the pause.
+    pub in_faults_ns: u64,
+    /// Where its time went from requested to resumed: the parts add up to the pause's `duration_ns`.
+    pub budget: Budget,
+}
+
 /// The driver's waits for a CPU in a pause, in faults or not.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, PartialEq)]
 pub struct CpuWaits {

@@ -1,6 +1,6 @@
-//! The parts of budgets for people: which are inside faults, and those of a stopping phase in words.
+//! Numbers of the anatomy in words, for the text and the diagnosis alike.
 
-use super::model::{BudgetPart, StoppingBudget};
+use super::model::{BudgetPart, DeviceReads, StoppingBudget};
 use super::units;
 
 impl BudgetPart {
@@ -39,6 +39,26 @@ impl StoppingBudget {
         let words = parts.iter().map(|part| format!("{} {}", units::duration(part.ns), part.words));
         let words = words.collect::<Vec<_>>().join(", ");
         if words.is_empty() { "no time".to_owned() } else { words }
+    }
+}
+
+impl DeviceReads {
+    /// `read from` a device, `waited for` another thread's read.
+    #[must_use]
+    pub fn verb(&self) -> &'static str {
+        if self.requests == 0 && self.serves.is_none() { "waited for" } else { "read from" }
+    }
+
+    /// `205 requests, 6.41 MiB, 1,435 pages of it read ahead`; `None` without a request.
+    #[must_use]
+    pub fn requests_in_words(&self) -> Option<String> {
+        let ahead = match self.read_ahead_pages {
+            0 => "nothing".to_owned(),
+            n => units::counted(n, "page", "pages"),
+        };
+        let requests = units::counted(self.requests, "request", "requests");
+        (self.requests > 0)
+            .then(|| format!("{requests}, {}, {ahead} of it read ahead", units::bytes(self.bytes)))
     }
 }
 

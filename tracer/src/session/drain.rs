@@ -8,7 +8,8 @@ use tracer_common::{
     fault::FaultRecord,
     pause::WindowRecord,
     schedule::IntervalRecord,
-    stack::{SIDE_KERNEL, StackRecord, TAG_FAULT, TAG_INTERVAL, TAG_STACK},
+    stack::{SIDE_KERNEL, StackRecord, TAG_FAULT, TAG_INTERVAL, TAG_STACK, TAG_WORKER},
+    thread::WorkerRecord,
 };
 
 use super::{account::Account, throttling::Watch};
@@ -87,6 +88,11 @@ fn take_detail(bytes: &[u8], collector: &mut Collector, kernel_names: &mut Optio
                 collector.kernel_stack(record.stack, KernelStack::new(frames.unwrap_or_default()));
             } else {
                 collector.stack(&record);
+            }
+        }
+        TAG_WORKER => {
+            if let Ok(record) = bytemuck::try_pod_read_unaligned::<WorkerRecord>(bytes) {
+                collector.worker(&record);
             }
         }
         TAG_INTERVAL => {

@@ -11,7 +11,7 @@ use tracer_common::{
     loss::Loss,
     pause::{ProcessTotals, WindowRecord},
     stack::StackRecord,
-    thread::ThreadState,
+    thread::{ThreadState, WorkerRecord, Workers, cpu},
 };
 
 use crate::{pause::Losses, target::thread_ids};
@@ -36,11 +36,19 @@ pub(super) fn open_gate(ebpf: &mut Ebpf, pid: u32, initial_namespace: bool) -> R
     if initial_namespace {
         for tid in thread_ids(pid).unwrap_or_default() {
             // A full table is noticed, and counted, at the thread's first fault.
-            let state = ThreadState { tgid: pid, tid, ..ThreadState::default() };
+            let state = ThreadState { tgid: pid, tid, cpu: cpu::UNKNOWN, ..ThreadState::default() };
             let _ = insert(ebpf, "THREADS", tid, state);
         }
     }
     insert(ebpf, "TARGETS", pid, 1_u32)
+}
+
+/// Says which threads are workers.
+pub(super) fn set_workers(ebpf: &mut Ebpf, pid: u32, workers: Workers) -> Result<(), MapError> {
+    for task in workers.tasks.iter().filter(|task| **task != 0) {
+        insert(ebpf, "WORKER_SUMS", *task, WorkerRecord::zeroed())?;
+    }
+    insert(ebpf, "PROCESS_WORKERS", pid, workers)
 }
 
 /// Closes the gate: from here on every program returns at once.

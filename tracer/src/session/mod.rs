@@ -9,6 +9,7 @@ mod outcome;
 mod stop;
 mod throttling;
 mod trace;
+mod workers;
 
 pub use options::{Observer, Options, Progress, Silent};
 pub use outcome::{CounterReadings, Ended, Outcome, ProgramCost};

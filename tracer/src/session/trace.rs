@@ -18,6 +18,7 @@ use super::{
     outcome::{CounterReadings, Ended, Outcome, ProgramCost},
     stop::{Stop, let_the_next_interrupt_kill},
     throttling::Watch,
+    workers::WorkerList,
 };
 use crate::{
     clock::{monotonic_ns, unix_ms},
@@ -123,6 +124,7 @@ struct Running<'a> {
     kernel_names: Option<KernelNamer>,
     kernel_names_missing: Option<String>,
     throttling: Watch,
+    workers: Option<WorkerList>,
     collector: Collector,
     modules: Modules,
     generation: u64,
@@ -148,6 +150,7 @@ impl<'a> Running<'a> {
             numa_balancing: plan.numa_balancing,
             userfaultfd: false,
             schedule_seen: plan.schedule_seen,
+            devices_seen: plan.devices_seen,
         };
         let (kernel_names, kernel_names_missing) = match KernelNamer::new() {
             Ok(namer) => (Some(namer), None),
@@ -161,6 +164,11 @@ impl<'a> Running<'a> {
             if options.measure_programs { aya::sys::enable_stats(Stats::RunTime).ok() } else { None };
         let mut counters = CounterReadings { before_open: read_counters(pid), ..CounterReadings::default() };
         let throttling = Watch::new(pid);
+        // Threads' ids are those of the initial pid namespace only there.
+        let mut workers = plan.pid_namespace.is_none().then(WorkerList::new);
+        if let Some(list) = workers.as_mut().and_then(|workers| workers.look(pid, subject.recognised)) {
+            leftovers::set_workers(&mut attached.ebpf, pid, list)?;
+        }
         leftovers::open_gate(&mut attached.ebpf, pid, plan.pid_namespace.is_none())?;
         let (opened_ns, opened_unix_ms) = (monotonic_ns(), unix_ms());
         counters.after_open = read_counters(pid);
@@ -171,6 +179,7 @@ impl<'a> Running<'a> {
             kernel_names,
             kernel_names_missing,
             throttling,
+            workers,
             generation: space.generation(),
             collector: Collector::new(options.keep, surroundings, space),
             modules,
@@ -198,6 +207,7 @@ impl<'a> Running<'a> {
                         // A target that ends takes its counters along: the last ones seen are kept.
                         let counters = read_process_counters(self.subject.target.pid());
                         self.last_counters = counters.or(self.last_counters);
+                        self.look_for_workers(attached);
                         observer.progress(&self.progress(attached));
                     }
                 }
@@ -219,6 +229,16 @@ impl<'a> Running<'a> {
         if space.generation() != self.generation {
             self.generation = space.generation();
             self.modules.observe(space.mappings());
+        }
+    }
+
+    /// What can't be said to the kernel side now is tried again the next time.
+    fn look_for_workers(&mut self, attached: &mut Attached) {
+        let pid = self.subject.target.pid();
+        if let Some(list) =
+            self.workers.as_mut().and_then(|workers| workers.look(pid, self.subject.recognised))
+        {
+            let _ = leftovers::set_workers(&mut attached.ebpf, pid, list);
         }
     }
 
@@ -269,6 +289,14 @@ impl<'a> Running<'a> {
             notes.push(format!(
                 "{} faults were in progress when the trace began; they are counted but have no length",
                 losses.of(Loss::FaultBeginMissing)
+            ));
+        }
+        if let Some(left_out) =
+            self.workers.as_ref().map(|workers| workers.left_out).filter(|count| *count > 0)
+        {
+            notes.push(format!(
+                "{left_out} worker threads more than can be followed: their faults are among the bystanders', and they \
+                 have no budget"
             ));
         }
         let surroundings = self.collector.surroundings();

@@ -1,6 +1,10 @@
 //! Names for addresses of the kernel, from kallsyms.
 
-use std::{collections::HashMap, fs};
+use std::{
+    collections::HashMap,
+    fs::{self, File},
+    io::Read as _,
+};
 
 use blazesym::{
     MaybeDefault,
@@ -22,6 +26,9 @@ const OF_THE_SWITCH: [&str; 8] = [
     "schedule",
 ];
 
+/// As much of kallsyms as tells whether it shows addresses.
+const HEAD_BYTES: u64 = 4096;
+
 /// Names kernel addresses.
 pub struct KernelNamer {
     symbolizer: Symbolizer,
@@ -34,13 +41,14 @@ impl KernelNamer {
     /// # Errors
     /// The reason why not, with what would help.
     pub fn new() -> Result<Self, String> {
-        let first =
-            fs::read_to_string("/proc/kallsyms").map_err(|error| format!("/proc/kallsyms: {error}"))?;
+        let mut first = String::new();
+        File::open("/proc/kallsyms")
+            .and_then(|file| file.take(HEAD_BYTES).read_to_string(&mut first))
+            .map_err(|error| format!("/proc/kallsyms: {error}"))?;
         // With `kptr_restrict` the kernel shows every address as 0.
-        let hidden = first
-            .lines()
-            .take(100)
-            .all(|line| line.split(' ').next().is_none_or(|word| !word.contains(|c| c != '0')));
+        let hidden =
+            |line: &str| line.split(' ').next().is_none_or(|word| word.bytes().all(|byte| byte == b'0'));
+        let hidden = first.lines().all(hidden);
         if hidden {
             let value = fs::read_to_string("/proc/sys/kernel/kptr_restrict").unwrap_or_default();
             return Err(format!(

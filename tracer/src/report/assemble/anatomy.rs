@@ -4,7 +4,9 @@ use std::cmp::Reverse;
 
 use crate::{
     pause::{self, BlockedOn, FinishedPause, StackTotal},
-    report::model::{Blocked, CpuWaits, KernelPath, Neighbour, Stopping, StoppingThread, StoppingTotal},
+    report::model::{
+        Blocked, CpuWaits, KernelPath, Neighbour, Stopping, StoppingThread, StoppingTotal, Worker,
+    },
     session::Outcome,
     symbols::Namer,
     target::thread_name,
@@ -70,6 +72,23 @@ pub(super) fn cpu_waits(pause: &FinishedPause, outcome: &Outcome) -> Option<CpuW
         longest_ns: outside.longest_wait_ns,
         after,
     })
+}
+
+/// The workers, by thread id.
+pub(super) fn workers(pause: &FinishedPause, pid: u32) -> Vec<Worker> {
+    let mut workers: Vec<Worker> = pause
+        .workers
+        .iter()
+        .map(|worker| Worker {
+            tid: worker.tid,
+            name: thread_name(pid, worker.tid),
+            faults: worker.faults,
+            in_faults_ns: worker.in_faults_ns,
+            budget: worker.budget,
+        })
+        .collect();
+    workers.sort_by_key(|worker| worker.tid);
+    workers
 }
 
 /// How the world came to a stop.

@@ -62,6 +62,7 @@ fn one(pause: &FinishedPause, outcome: &Outcome, namer: &Namer, devices: &Device
         by_region: totals(&pause.by_region),
         places: Vec::new(),
         budget: pause.budget,
+        workers: anatomy::workers(pause, pid),
         blocked: anatomy::blocked(pause, outcome, namer),
         cpu_waits: anatomy::cpu_waits(pause, outcome),
         throttling: pause.throttling.clone(),

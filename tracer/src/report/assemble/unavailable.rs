@@ -10,6 +10,7 @@ pub(super) fn unavailable(outcome: &Outcome) -> Vec<Unavailable> {
         ("budget", "budget, blocked, cpu_waits, stopping"),
         ("reclaim", "reclaim and compaction"),
         ("device", "reads"),
+        ("fault kind", "exact kinds"),
     ] {
         if let Some(skipped) = skipped(need) {
             part(name, format!("{}: {}", skipped.source, skipped.why));

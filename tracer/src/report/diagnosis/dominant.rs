@@ -482,7 +482,8 @@ fn a_binary_that_was_evicted_gets_its_own_advice() {
     let first = |report: &Report| diagnose(report).swap_remove(0);
     let evicted = first(&with(Kind::FileRead, Region::Binary, "files"));
     assert!(evicted.remedies[0].contains("dropped from the page cache"), "{evicted:?}");
-    let reads = "read from vda (files): 100 faults, 28.0 ms, 80 requests, 1.00 MiB, of which 156 pages were read ahead";
+    let reads =
+        "read from vda (files): 100 faults, 28.0 ms, 80 requests, 1.00 MiB, 156 pages of it read ahead";
     assert!(evicted.evidence.iter().any(|text| text == reads), "{evicted:?}");
     assert!(evicted.evidence.iter().any(|text| text == "the time in its faults: 28.0 ms blocked on I/O"));
     let data = first(&with(Kind::FileRead, Region::MappedFile, "files"));

@@ -22,20 +22,15 @@ pub(super) fn evidence(basis: &Basis<'_>, kind: Kind) -> Vec<String> {
 
 fn device(reads: &DeviceReads) -> String {
     let serves = reads.serves.as_ref().map_or_else(String::new, |serves| format!(" ({serves})"));
-    let verb = if reads.requests == 0 && reads.serves.is_none() { "waited for" } else { "read from" };
+    let verb = reads.verb();
     let mut text = format!(
         "{verb} {}{serves}: {}, {}",
         reads.device,
         units::counted(reads.faults, "fault", "faults"),
         units::duration(reads.ns)
     );
-    if reads.requests > 0 {
-        text.push_str(&format!(
-            ", {}, {}, of which {} were read ahead",
-            units::counted(reads.requests, "request", "requests"),
-            units::bytes(reads.bytes),
-            units::counted(reads.read_ahead_pages, "page", "pages")
-        ));
+    if let Some(requests) = reads.requests_in_words() {
+        text.push_str(&format!(", {requests}"));
     }
     if reads.inferred > 0 {
         text.push_str(&format!(" ({} of them by inference)", units::count(reads.inferred)));

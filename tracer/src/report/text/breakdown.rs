@@ -5,7 +5,7 @@ use crate::report::units;
 
 use super::clean::shorten;
 use super::page::{Page, Tone};
-use super::{budget, stack, stopping, touched, waits, words};
+use super::{budget, stack, stopping, touched, waits, words, workers};
 
 /// How many pauses are taken apart unless everything is wanted.
 const MOST: usize = 3;
@@ -53,6 +53,7 @@ fn one(page: &mut Page, pause: &Pause) {
     if let Some(longest) = &pause.longest_fault {
         page.line(Tone::Plain, INDENT, INDENT + 2, &longest_fault(longest));
     }
+    workers::write(page, pause);
     stopping::write(page, pause);
     bystanders(page, pause);
     details(page, pause);

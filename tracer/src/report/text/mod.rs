@@ -21,6 +21,7 @@ mod tests;
 mod touched;
 mod waits;
 mod words;
+mod workers;
 mod worst;
 mod wrap;
 

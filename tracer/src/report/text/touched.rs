@@ -57,20 +57,15 @@ pub(super) fn device_in_words(reads: &DeviceReads) -> String {
         0 => String::new(),
         n => format!(" ({} by inference)", units::count(n)),
     };
-    let verb = if reads.requests == 0 && reads.serves.is_none() { "waited for" } else { "read from" };
+    let verb = reads.verb();
     let mut text = format!(
         "{verb} {}{serves}: {}{inferred}, {}",
         shorten(&reads.device, words::NAME_LENGTH),
         units::counted(reads.faults, "fault", "faults"),
         units::duration(reads.ns),
     );
-    if reads.requests > 0 {
-        text.push_str(&format!(
-            "; {}, {}, {} of it read ahead",
-            units::counted(reads.requests, "request", "requests"),
-            units::bytes(reads.bytes),
-            units::counted(reads.read_ahead_pages, "page", "pages"),
-        ));
+    if let Some(requests) = reads.requests_in_words() {
+        text.push_str(&format!("; {requests}"));
     }
     text
 }
