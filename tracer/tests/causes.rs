@@ -406,11 +406,7 @@ fn compaction() {
     let Some(()) = or_missing(found, there) else { return };
     let preferred = preferred();
     let cause = Cause { prepare: &|fixture| join(&preferred, fixture), ..Cause::of(&["--compact"]) };
-    let (_, report) = cause.run(2);
-    for seen in in_order(&report) {
-        tell(seen);
-        dominant(seen, "compacting");
-    }
+    cause.every_one_of(1, 2, "compaction_during_pause", |_, seen| dominant(seen, "compacting"));
 }
 
 #[test]

@@ -1,11 +1,19 @@
 //! Pages of this program's own code that are on the disk only: paged out, and read again in the pause.
 
-use std::{cell::RefCell, hint::black_box};
+use std::{
+    cell::{Cell, RefCell},
+    hint::black_box,
+    thread,
+    time::Duration,
+};
 
 use anyhow::{Context as _, Result, bail, ensure};
 
 use super::{
-    super::memory::{Pages, advise, own_text, state},
+    super::{
+        counters::Faults,
+        memory::{Pages, advise, own_text, state},
+    },
     Kind, Work,
     work::Prepared,
 };
@@ -17,7 +25,12 @@ struct ColdText {
     /// Those that are touched in the pause.
     chosen: RefCell<Vec<*mut u8>>,
     pages: usize,
+    /// This thread's major faults when it last settled.
+    reads: Cell<Option<u64>>,
 }
+
+/// Longer than it takes to read ahead.
+const READ_AHEAD: Duration = Duration::from_millis(100);
 
 pub(super) fn prepare(pages: usize) -> Result<Work> {
     let text = own_text::mapping()?;
@@ -26,7 +39,7 @@ pub(super) fn prepare(pages: usize) -> Result<Work> {
     let mut candidates: Vec<*mut u8> = text.one_in_each_window().collect();
     candidates.reverse();
     let chosen = RefCell::new(Vec::with_capacity(pages));
-    let cold = ColdText { candidates: RefCell::new(candidates), chosen, pages };
+    let cold = ColdText { candidates: RefCell::new(candidates), chosen, pages, reads: Cell::new(None) };
     cold.page_out()?;
     Ok(Work::of(Kind::ColdText, cold))
 }
@@ -82,9 +95,14 @@ impl Prepared for ColdText {
     /// By now the program has run through all of the pause. Pages that are mapped again are needed for that; those that were
     /// only read ahead are paged out again.
     fn settle(&self) -> Result<()> {
-        const TRIES: usize = 5;
+        const TRIES: usize = 10;
         for _ in 0..TRIES {
-            if self.choose()? {
+            // A read that was waited for can have begun others, which nobody waits for: pages on their way do not show.
+            let reads = Some(Faults::of_this_thread().major);
+            if self.reads.replace(reads) != reads {
+                thread::sleep(READ_AHEAD);
+            }
+            if self.choose()? && Some(Faults::of_this_thread().major) == reads {
                 return Ok(());
             }
         }
