@@ -1,4 +1,4 @@
-//! Causes that are injected one at a time: each is told apart from the others, in each of twenty pauses of four processes.
+//! Causes that are injected one at a time: each is told apart from the others, in each of twenty pauses of two processes.
 //! The dominant part of the budget is the injected one, the first finding names it, the parts add up to the pause, and
 //! they agree with what the driver measured of itself.
 
@@ -32,8 +32,8 @@ use tracer::{
     report::model::{AtRequest, BlockedOn, Budget, Kind, Pause, Region, Report, State, StoppingBudget},
 };
 
-const PROCESSES: usize = 4;
-const ROUNDS: usize = 5;
+const PROCESSES: usize = 2;
+const ROUNDS: usize = 10;
 
 const MIB: u64 = 1 << 20;
 
@@ -113,14 +113,12 @@ fn tell(seen: &Pause) {
     );
 }
 
-/// Prefers the processes in it to all others, so that a busy machine does not become a cause of its own. Where it can't be
-/// had, the tests do without.
-fn preferred() -> Option<Cgroup> {
-    Cgroup::with(&["cpu"]).ok().inspect(prefer)
-}
-
-fn prefer(group: &Cgroup) {
-    group.set("cpu", ("cpu.shares", "262144"), ("cpu.weight", "10000"));
+/// Gives a process, and threads that it starts, a CPU before all others, so that a busy machine does not become a cause of
+/// its own. Where it can't be had, the tests do without.
+fn prefer(fixture: &Fixture) {
+    let parameters = libc::sched_param { sched_priority: 1 };
+    // SAFETY: the structure is valid for the call; the process is the test's own.
+    unsafe { libc::sched_setscheduler(fixture.pid.cast_signed(), libc::SCHED_RR, &raw const parameters) };
 }
 
 /// What can't be had must be missing in the kernel: a test that did nothing would pass otherwise.
@@ -210,7 +208,7 @@ fn longest_kind(seen: &Pause) -> (Kind, u64) {
 fn swap_in_from_a_file() {
     let disk = SlowDisk::make();
     let swap = Swap::own_file_in(disk.folder()).unwrap();
-    let cause = Cause { prepare: &|fixture| disk.is_for(fixture.pid), ..Cause::of(&["--swap", "30"]) };
+    let cause = Cause { prepare: &|fixture| disk.is_slow_for(fixture), ..Cause::of(&["--swap", "30"]) };
     let (device, serves) = (device_of(swap.path()), format!("swap file {}", swap.path().display()));
     cause.every_time("swap_in_during_pause", |_, seen| {
         dominant(seen, "fault_blocked_io");
@@ -225,8 +223,7 @@ fn swap_in_from_a_file() {
 #[test]
 fn swap_in_from_zram() {
     let Some(swap) = or_missing(Swap::own_zram(), swap::kernel_has_zram()) else { return };
-    let preferred = preferred();
-    let cause = Cause { prepare: &|fixture| join(&preferred, fixture), ..Cause::of(&["--swap", "1000"]) };
+    let cause = Cause { prepare: &prefer, ..Cause::of(&["--swap", "1000"]) };
     let device = swap.path().file_name().unwrap().to_str().unwrap();
     cause.every_time("swap_in_during_pause", |_, seen| {
         // The CPU does the work.
@@ -248,7 +245,7 @@ fn cold_binary_text() {
     // A page that is not on the disk yet can't be paged out either.
     fs::File::open(&program).unwrap().sync_all().unwrap();
     let device = device_of(&program);
-    let prepare = |fixture: &Fixture| disk.is_for(fixture.pid);
+    let prepare = |fixture: &Fixture| disk.is_slow_for(fixture);
     let cause = Cause { program, prepare: &prepare, ..Cause::of(&["--cold-text", "20"]) };
     cause.every_time("file_read_during_pause", |_, seen| {
         dominant(seen, "fault_blocked_io");
@@ -263,14 +260,15 @@ fn cold_binary_text() {
 
 #[test]
 fn direct_reclaim_at_a_cgroup_s_limit() {
-    let group = Cgroup::with(&["memory", "cpu"]).or_else(|_| Cgroup::with(&["memory"]));
-    let Some(limited) = or_missing(group, cgroup::kernel_has("memory")) else { return };
-    prefer(&limited);
+    let Some(limited) = or_missing(Cgroup::with("memory"), cgroup::kernel_has("memory")) else { return };
     let limit = (16 * MIB).to_string();
-    limited.set("memory", ("memory.limit_in_bytes", &limit), ("memory.max", &limit));
+    limited.set(("memory.limit_in_bytes", &limit), ("memory.max", &limit));
     let _swap = Swap::own_file().expect("a swap file needs nothing but root and a disk");
     let cause = Cause {
-        prepare: &|fixture| limited.add(fixture.pid),
+        prepare: &|fixture| {
+            limited.add(fixture.pid);
+            prefer(fixture);
+        },
         short_of_memory: true,
         ..Cause::of(&["--touch-mib", "40"])
     };
@@ -282,9 +280,9 @@ fn direct_reclaim_at_a_cgroup_s_limit() {
 
 #[test]
 fn cpu_throttling() {
-    let Some(limited) = or_missing(Cgroup::with(&["cpu"]), cgroup::kernel_has("cpu")) else { return };
-    limited.set("cpu", ("cpu.cfs_period_us", "20000"), ("cpu.max", "4000 20000"));
-    limited.set("cpu", ("cpu.cfs_quota_us", "4000"), ("cpu.max", "4000 20000"));
+    let Some(limited) = or_missing(Cgroup::with("cpu"), cgroup::kernel_has("cpu")) else { return };
+    limited.set(("cpu.cfs_period_us", "20000"), ("cpu.max", "4000 20000"));
+    limited.set(("cpu.cfs_quota_us", "4000"), ("cpu.max", "4000 20000"));
     let cause = Cause { prepare: &|fixture| limited.add(fixture.pid), ..Cause::of(&["--compute", "10ms"]) };
     cause.every_time("cpu_throttled_during_pause", |_, seen| {
         dominant(seen, "waiting_for_cpu");
@@ -297,12 +295,13 @@ fn cpu_throttling() {
 #[test]
 fn a_busy_neighbour() {
     let cpu = neighbour::some_cpu();
-    // Between the two of them nothing changes by that.
-    let preferred = preferred();
+    // Both of them before all others: between the two it changes nothing.
+    let group = Cgroup::with("cpu").ok();
+    group.iter().for_each(|group| group.set(("cpu.shares", "262144"), ("cpu.weight", "10000")));
     let neighbour = Neighbour::start(cpu);
-    preferred.iter().for_each(|group| group.add(neighbour.pid()));
+    group.iter().for_each(|group| group.add(neighbour.pid()));
     let prepare = |fixture: &Fixture| {
-        join(&preferred, fixture);
+        group.iter().for_each(|group| group.add(fixture.pid));
         neighbour::pin(Pid::from_raw(fixture.pid.cast_signed()).unwrap(), cpu);
     };
     let cause = Cause { prepare: &prepare, ..Cause::of(&["--compute", "15ms"]) };
@@ -318,9 +317,8 @@ fn a_busy_neighbour() {
 
 #[test]
 fn a_mutator_s_userfaultfd_fault() {
-    let preferred = preferred();
     let options = ["--mutator-userfault-delay", "50ms", "--mutator-lead", "10ms"];
-    let cause = Cause { prepare: &|fixture| join(&preferred, fixture), ..Cause::of(&options) };
+    let cause = Cause { prepare: &prefer, ..Cause::of(&options) };
     cause.every_time("fault_delayed_stop", |made, seen| {
         let (mutator, stopping) = (made.mutator.unwrap(), seen.stopping.as_ref().unwrap());
         assert_eq!(stopping.last_tid, Some(mutator.tid));
@@ -337,9 +335,7 @@ fn a_mutator_s_userfaultfd_fault() {
 
 #[test]
 fn a_futex_wait() {
-    let preferred = preferred();
-    let cause =
-        Cause { prepare: &|fixture| join(&preferred, fixture), ..Cause::of(&["--futex-wait", "30ms"]) };
+    let cause = Cause { prepare: &prefer, ..Cause::of(&["--futex-wait", "30ms"]) };
     cause.every_time("blocked_during_pause", |made, seen| {
         dominant(seen, "blocked_futex");
         let (wait, blocked) = (made.futex_wait.unwrap(), &seen.blocked[0]);
@@ -360,8 +356,8 @@ fn a_futex_wait() {
 fn file_io_outside_faults() {
     let disk = SlowDisk::make();
     let options = ["--file-io", "30", "--directory", disk.folder().to_str().unwrap()];
-    let cause = Cause { prepare: &|fixture| disk.is_for(fixture.pid), ..Cause::of(&options) };
-    cause.every_one_of(2, ROUNDS, "blocked_during_pause", |_, seen| {
+    let cause = Cause { prepare: &|fixture| disk.is_slow_for(fixture), ..Cause::of(&options) };
+    cause.every_one_of(2, 5, "blocked_during_pause", |_, seen| {
         dominant(seen, "blocked_io");
         assert_eq!(seen.blocked[0].on, BlockedOn::Io);
         let frames = &seen.blocked[0].frames;
@@ -371,10 +367,8 @@ fn file_io_outside_faults() {
 
 #[test]
 fn a_mutator_that_computes() {
-    let preferred = preferred();
-    let cause =
-        Cause { prepare: &|fixture| join(&preferred, fixture), ..Cause::of(&["--mutator-compute", "20ms"]) };
-    cause.every_one_of(2, ROUNDS, "slow_stop_without_faults", |made, seen| {
+    let cause = Cause { prepare: &prefer, ..Cause::of(&["--mutator-compute", "20ms"]) };
+    cause.every_one_of(2, 5, "slow_stop_without_faults", |made, seen| {
         let (mutator, stopping) = (made.computing_mutator.unwrap(), seen.stopping.as_ref().unwrap());
         assert_eq!(stopping.last_tid, Some(mutator.tid));
         stopped_late_by(&stopping.budget, "on_cpu");
@@ -387,9 +381,8 @@ fn a_mutator_that_computes() {
 
 #[test]
 fn computing() {
-    let preferred = preferred();
-    let cause = Cause { prepare: &|fixture| join(&preferred, fixture), ..Cause::of(&["--compute", "15ms"]) };
-    let (made, report) = cause.run(ROUNDS);
+    let cause = Cause { prepare: &prefer, ..Cause::of(&["--compute", "15ms"]) };
+    let (made, report) = cause.run(5);
     for (made, seen) in made.iter().zip(in_order(&report)) {
         tell(seen);
         dominant(seen, "on_cpu");
@@ -404,16 +397,14 @@ fn compaction() {
     let there = Path::new("/proc/sys/vm/compact_memory").exists();
     let found = there.then_some(()).ok_or_else(|| "this kernel does not compact memory".to_owned());
     let Some(()) = or_missing(found, there) else { return };
-    let preferred = preferred();
-    let cause = Cause { prepare: &|fixture| join(&preferred, fixture), ..Cause::of(&["--compact"]) };
+    let cause = Cause { prepare: &prefer, ..Cause::of(&["--compact"]) };
     cause.every_one_of(1, 2, "compaction_during_pause", |_, seen| dominant(seen, "compacting"));
 }
 
 #[test]
 fn huge_pages() {
-    let preferred = preferred();
-    let cause = Cause { prepare: &|fixture| join(&preferred, fixture), ..Cause::of(&["--huge", "7"]) };
-    let (made, report) = cause.run(ROUNDS);
+    let cause = Cause { prepare: &prefer, ..Cause::of(&["--huge", "7"]) };
+    let (made, report) = cause.run(5);
     let mut huge = 0;
     for (made, seen) in made.iter().zip(in_order(&report)) {
         tell(seen);
@@ -427,10 +418,6 @@ fn huge_pages() {
 }
 
 // ---- what they need
-
-fn join(group: &Option<Cgroup>, fixture: &Fixture) {
-    group.iter().for_each(|group| group.add(fixture.pid));
-}
 
 /// The disk that a file is on.
 fn device_of(file: &Path) -> String {

@@ -12,13 +12,6 @@ use std::{
 /// A group of the test's own, removed when this is dropped: by then its processes have to be gone.
 #[derive(Debug)]
 pub(crate) struct Cgroup {
-    /// Version 1 has a hierarchy for each controller, and a group in each of them; version 2 has one for all.
-    places: Vec<Place>,
-}
-
-#[derive(Debug)]
-struct Place {
-    controllers: Vec<&'static str>,
     folder: PathBuf,
     version: Version,
 }
@@ -31,56 +24,44 @@ enum Version {
 }
 
 impl Cgroup {
-    /// Makes one with these controllers, or none of them. The error says why there can be none here.
-    pub(crate) fn with(controllers: &[&'static str]) -> Result<Self, String> {
+    /// Makes one with this controller. The error says why there can be none here.
+    pub(crate) fn with(controller: &str) -> Result<Self, String> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let name = format!("pauselens-test-{}-{}", process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
-        let mut group = Self { places: Vec::new() };
-        for controller in controllers {
-            let (root, version) = hierarchy(controller)?;
-            if version == Version::Two {
-                // It fails where it is on already and something else stands in the way, which then doesn't matter.
-                let _ = fs::write(root.join("cgroup.subtree_control"), format!("+{controller}"));
-            }
-            let folder = root.join(&name);
-            if let Some(place) = group.places.iter_mut().find(|place| place.folder == folder) {
-                place.controllers.push(controller);
-                continue;
-            }
-            fs::create_dir(&folder).map_err(|error| format!("can't make {}: {error}", folder.display()))?;
-            group.places.push(Place { controllers: vec![controller], folder, version });
+        let (root, version) = hierarchy(controller)?;
+        if version == Version::Two {
+            // It fails where it is on already and something else stands in the way, which then doesn't matter.
+            let _ = fs::write(root.join("cgroup.subtree_control"), format!("+{controller}"));
         }
-        Ok(group)
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let folder = root.join(format!("pauselens-test-{}-{number}", process::id()));
+        fs::create_dir(&folder).map_err(|error| format!("can't make {}: {error}", folder.display()))?;
+        Ok(Self { folder, version })
     }
 
-    /// The group's path, from the root of its hierarchies.
+    /// The group's path, from the root of its hierarchy.
     pub(crate) fn path(&self) -> String {
-        let name = self.places[0].folder.file_name().expect("it has a name");
+        let name = self.folder.file_name().expect("it has a name");
         format!("/{}", name.to_string_lossy())
     }
 
     /// Puts a process in it, with all its threads. What it has used before is not charged to the group.
     pub(crate) fn add(&self, pid: u32) {
-        self.places.iter().for_each(|place| place.write("cgroup.procs", &pid.to_string()));
+        self.write("cgroup.procs", &pid.to_string());
     }
 
-    /// Writes to a file of this controller, a value of either version's.
-    pub(crate) fn set(&self, controller: &str, one: (&str, &str), two: (&str, &str)) {
-        for place in self.places.iter().filter(|place| place.controllers.contains(&controller)) {
-            let (file, value) = if place.version == Version::One { one } else { two };
-            place.write(file, value);
-        }
+    /// Writes a value to a file, each of version 1 or 2.
+    pub(crate) fn set(&self, one: (&str, &str), two: (&str, &str)) {
+        let (file, value) = if self.version == Version::One { one } else { two };
+        self.write(file, value);
     }
-}
 
-impl Place {
     fn write(&self, file: &str, value: &str) {
         let path = self.folder.join(file);
         fs::write(&path, value).unwrap_or_else(|error| panic!("{value} into {}: {error}", path.display()));
     }
 }
 
-impl Drop for Place {
+impl Drop for Cgroup {
     fn drop(&mut self) {
         // A process that has ended stays in it for a moment.
         for _ in 0..100 {

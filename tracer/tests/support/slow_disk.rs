@@ -11,7 +11,7 @@ use std::{
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use tempfile::{NamedTempFile, TempDir};
 
-use super::cgroup::Cgroup;
+use super::{cgroup::Cgroup, pauselens::Fixture};
 
 /// What it stands on.
 const FOLDER: &str = "/var/tmp";
@@ -47,9 +47,10 @@ impl SlowDisk {
         self.mounted.folder.path()
     }
 
-    /// From now on it is slow for this process, which is preferred to others in everything else.
-    pub(crate) fn is_for(&self, pid: u32) {
-        self.group.iter().for_each(|group| group.add(pid));
+    /// From now on it is slow for this process, which gets a CPU before all others.
+    pub(crate) fn is_slow_for(&self, fixture: &Fixture) {
+        self.group.iter().for_each(|group| group.add(fixture.pid));
+        super::prefer(fixture);
     }
 }
 
@@ -59,12 +60,8 @@ fn slow_reads() -> Option<Cgroup> {
     let device = format!("{}:{}", rustix::fs::major(device), rustix::fs::minor(device));
     let one = format!("{device} {READS_PER_SECOND}");
     let two = format!("{device} riops={READS_PER_SECOND}");
-    let of_version_one = Cgroup::with(&["blkio", "cpu"]);
-    let group = of_version_one.or_else(|_| Cgroup::with(&["io", "cpu"])).ok()?;
-    for controller in ["blkio", "io"] {
-        group.set(controller, ("blkio.throttle.read_iops_device", &one), ("io.max", &two));
-    }
-    super::prefer(&group);
+    let group = Cgroup::with("blkio").or_else(|_| Cgroup::with("io")).ok()?;
+    group.set(("blkio.throttle.read_iops_device", &one), ("io.max", &two));
     Some(group)
 }
 

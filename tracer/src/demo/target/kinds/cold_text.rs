@@ -1,19 +1,11 @@
 //! Pages of this program's own code that are on the disk only: paged out, and read again in the pause.
 
-use std::{
-    cell::{Cell, RefCell},
-    hint::black_box,
-    thread,
-    time::Duration,
-};
+use std::{cell::RefCell, hint::black_box};
 
 use anyhow::{Context as _, Result, bail, ensure};
 
 use super::{
-    super::{
-        counters::Faults,
-        memory::{Pages, advise, own_text, state},
-    },
+    super::memory::{OwnText, Pages, advise, own_text, state},
     Kind, Work,
     work::Prepared,
 };
@@ -25,12 +17,8 @@ struct ColdText {
     /// Those that are touched in the pause.
     chosen: RefCell<Vec<*mut u8>>,
     pages: usize,
-    /// This thread's major faults when it last settled.
-    reads: Cell<Option<u64>>,
+    text: OwnText,
 }
-
-/// Longer than it takes to read ahead.
-const READ_AHEAD: Duration = Duration::from_millis(100);
 
 pub(super) fn prepare(pages: usize) -> Result<Work> {
     let text = own_text::mapping()?;
@@ -39,7 +27,7 @@ pub(super) fn prepare(pages: usize) -> Result<Work> {
     let mut candidates: Vec<*mut u8> = text.one_in_each_window().collect();
     candidates.reverse();
     let chosen = RefCell::new(Vec::with_capacity(pages));
-    let cold = ColdText { candidates: RefCell::new(candidates), chosen, pages, reads: Cell::new(None) };
+    let cold = ColdText { candidates: RefCell::new(candidates), chosen, pages, text };
     cold.page_out()?;
     Ok(Work::of(Kind::ColdText, cold))
 }
@@ -52,7 +40,7 @@ impl ColdText {
         let mut candidates = self.candidates.borrow_mut();
         let mut out = Vec::new();
         for address in candidates.iter().copied() {
-            if page_out(address)? {
+            if page_out(&self.text, address)? {
                 out.push(address);
             }
         }
@@ -65,7 +53,7 @@ impl ColdText {
         let mut candidates = self.candidates.borrow_mut();
         let mut out = Vec::new();
         for address in candidates.iter().copied() {
-            if state::present(one_page(address))? == 0 && page_out(address)? {
+            if state::present(one_page(address))? == 0 && page_out(&self.text, address)? {
                 out.push(address);
             }
         }
@@ -80,8 +68,12 @@ impl ColdText {
         chosen.clear();
         chosen.extend(&out[..self.pages]);
         *candidates = out;
-        let cached = chosen.iter().map(|address| state::cached(one_page(*address))).sum::<Result<usize>>()?;
-        Ok(cached == 0)
+        for address in chosen.iter() {
+            if !self.text.on_disk_only(*address)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 }
 
@@ -97,12 +89,7 @@ impl Prepared for ColdText {
     fn settle(&self) -> Result<()> {
         const TRIES: usize = 10;
         for _ in 0..TRIES {
-            // A read that was waited for can have begun others, which nobody waits for: pages on their way do not show.
-            let reads = Some(Faults::of_this_thread().major);
-            if self.reads.replace(reads) != reads {
-                thread::sleep(READ_AHEAD);
-            }
-            if self.choose()? && Some(Faults::of_this_thread().major) == reads {
+            if self.choose()? {
                 return Ok(());
             }
         }
@@ -123,11 +110,11 @@ fn one_page(address: *mut u8) -> Pages {
 }
 
 /// Whether the page is on the disk only, in the end.
-fn page_out(address: *mut u8) -> Result<bool> {
+fn page_out(text: &OwnText, address: *mut u8) -> Result<bool> {
     const TRIES: usize = 5;
     let page = one_page(address);
     for _ in 0..TRIES {
-        if state::cached(page)? == 0 {
+        if text.on_disk_only(address)? {
             return Ok(true);
         }
         // Only mapped pages can be paged out.
@@ -139,7 +126,7 @@ fn page_out(address: *mut u8) -> Result<bool> {
         advise(page, libc::MADV_PAGEOUT)
             .context("madvise(MADV_PAGEOUT) failed: it needs Linux 5.4 or later")?;
     }
-    Ok(state::cached(page)? == 0)
+    text.on_disk_only(address)
 }
 
 #[inline(never)]

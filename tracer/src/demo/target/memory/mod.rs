@@ -8,5 +8,6 @@ mod region;
 pub(super) mod state;
 
 pub(super) use backing_file::BackingFile;
+pub(super) use own_text::OwnText;
 pub(super) use pages::Pages;
 pub(super) use region::{Region, advise};
