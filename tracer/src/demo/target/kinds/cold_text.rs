@@ -1,6 +1,11 @@
 //! Pages of this program's own code that are on the disk only: paged out, and read again in the pause.
 
-use std::{cell::RefCell, hint::black_box};
+use std::{
+    cell::RefCell,
+    collections::BTreeSet,
+    hint::black_box,
+    sync::{Mutex, PoisonError},
+};
 
 use anyhow::{Context as _, Result, bail, ensure};
 
@@ -20,11 +25,17 @@ struct ColdText {
     text: OwnText,
 }
 
+/// Addresses of pages that turned out to be needed for something else: to page them out again would only take time.
+static NEEDED: Mutex<BTreeSet<usize>> = Mutex::new(BTreeSet::new());
+
 pub(super) fn prepare(pages: usize) -> Result<Work> {
     let text = own_text::mapping()?;
     // Elsewhere than in executable mappings, and in those before Linux 6.16, it turns read-ahead off.
     advise(text.all(), libc::MADV_RANDOM).context("madvise(MADV_RANDOM) failed")?;
-    let mut candidates: Vec<*mut u8> = text.one_in_each_window().collect();
+    let needed = NEEDED.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut candidates: Vec<*mut u8> =
+        text.one_in_each_window().filter(|address| !needed.contains(&(*address as usize))).collect();
+    drop(needed);
     candidates.reverse();
     let chosen = RefCell::new(Vec::with_capacity(pages));
     let cold = ColdText { candidates: RefCell::new(candidates), chosen, pages, text };
@@ -53,7 +64,9 @@ impl ColdText {
         let mut candidates = self.candidates.borrow_mut();
         let mut out = Vec::new();
         for address in candidates.iter().copied() {
-            if state::present(one_page(address))? == 0 && page_out(&self.text, address)? {
+            if state::present(one_page(address))? > 0 {
+                NEEDED.lock().unwrap_or_else(PoisonError::into_inner).insert(address as usize);
+            } else if page_out(&self.text, address)? {
                 out.push(address);
             }
         }
