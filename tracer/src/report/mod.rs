@@ -3,6 +3,7 @@
 pub mod anatomy;
 pub mod assemble;
 pub mod diagnosis;
+pub mod exposure;
 #[cfg(test)]
 pub(crate) mod fixtures;
 pub mod json;

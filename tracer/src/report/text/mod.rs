@@ -3,6 +3,8 @@
 mod breakdown;
 mod clean;
 mod document;
+mod exposure;
+mod exposures;
 mod findings;
 mod headline;
 mod nothing;
@@ -21,4 +23,5 @@ mod worst;
 mod wrap;
 
 pub use document::render;
+pub use exposure::render as render_exposure;
 pub use style::Style;

@@ -1,0 +1,167 @@
+//! The pages of a range of another process's addresses: how many are in memory, how many are swapped out.
+//!
+//! `/proc/PID/pagemap`, `Documentation/admin-guide/mm/pagemap.rst`. The ioctl where the kernel has it, else plain reads
+//! of 8 bytes a page through a buffer of fixed size.
+
+use std::{fs::File, io, os::unix::fs::FileExt as _, time::Instant};
+
+use super::scan::Scanner;
+
+/// Bit 61 of an entry: a page of a file, or of shared memory.
+const FILE: u64 = 1 << 61;
+/// Bit 62 of an entry: swapped out.
+const SWAPPED: u64 = 1 << 62;
+/// Bit 63 of an entry: in memory.
+const PRESENT: u64 = 1 << 63;
+/// Entries read at once.
+const ENTRIES: usize = 32 * 1024;
+
+/// Pages of a range, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Counted {
+    pub(super) resident_bytes: u64,
+    /// Of them, pages of files and of shared memory.
+    pub(super) resident_file_bytes: u64,
+    pub(super) swapped_bytes: u64,
+}
+
+/// The open page map of a process.
+#[derive(Debug)]
+pub(super) struct Pages {
+    file: File,
+    page_bytes: u64,
+    /// `None`: the kernel does not have the ioctl.
+    scanner: Option<Scanner>,
+    entries: Vec<u8>,
+}
+
+impl Pages {
+    /// Opens it.
+    ///
+    /// # Errors
+    /// When it may not be read, or the process is gone.
+    pub(super) fn open(pid: u32) -> io::Result<Self> {
+        let file = File::open(format!("/proc/{pid}/pagemap"))?;
+        let mut scanner = Scanner::new();
+        let scans = scanner.scan(&file, 0, 0).is_ok();
+        let page_bytes = rustix::param::page_size() as u64;
+        Ok(Self { file, page_bytes, scanner: scans.then_some(scanner), entries: Vec::new() })
+    }
+
+    /// For tests: the way of kernels before 6.7.
+    #[cfg(test)]
+    pub(super) fn without_scan(mut self) -> Self {
+        self.scanner = None;
+        self
+    }
+
+    /// How pages are read.
+    pub(super) fn read_by(&self) -> &'static str {
+        if self.scanner.is_some() { "PAGEMAP_SCAN" } else { "pagemap" }
+    }
+
+    /// Whether ranges that hold nothing cost nothing.
+    pub(super) fn skips_holes(&self) -> bool {
+        self.scanner.is_some()
+    }
+
+    /// Counts the pages of a range. `None`: not done by the deadline. A range in which nothing is mapped holds nothing.
+    ///
+    /// # Errors
+    /// When the map can't be read any more.
+    pub(super) fn count(&mut self, start: u64, end: u64, deadline: Instant) -> io::Result<Option<Counted>> {
+        let mut counted = Counted::default();
+        let mut at = start;
+        while at < end {
+            if Instant::now() > deadline {
+                return Ok(None);
+            }
+            let next = match &mut self.scanner {
+                Some(scanner) => {
+                    let scanned = scanner.scan(&self.file, at, end)?;
+                    counted.resident_bytes += scanned.resident_bytes;
+                    counted.resident_file_bytes += scanned.resident_file_bytes;
+                    counted.swapped_bytes += scanned.swapped_bytes;
+                    scanned.next
+                }
+                None => self.read(at, end, &mut counted)?,
+            };
+            if next <= at {
+                break;
+            }
+            at = next;
+        }
+        Ok(Some(counted))
+    }
+
+    fn read(&mut self, at: u64, end: u64, counted: &mut Counted) -> io::Result<u64> {
+        let pages = usize::try_from((end - at) / self.page_bytes).unwrap_or(ENTRIES).min(ENTRIES);
+        self.entries.resize(pages * 8, 0);
+        let read = self.file.read_at(&mut self.entries, at / self.page_bytes * 8)?;
+        let mut next = at;
+        for entry in self.entries[..read].as_chunks::<8>().0 {
+            let entry = u64::from_ne_bytes(*entry);
+            if entry & PRESENT != 0 {
+                counted.resident_bytes += self.page_bytes;
+                if entry & FILE != 0 {
+                    counted.resident_file_bytes += self.page_bytes;
+                }
+            } else if entry & SWAPPED != 0 {
+                counted.swapped_bytes += self.page_bytes;
+            }
+            next += self.page_bytes;
+        }
+        Ok(next)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    /// What of this test's own memory is in memory, both ways.
+    #[test]
+    fn both_ways_count_the_same() {
+        let page = rustix::param::page_size();
+        let all = vec![0_u8; 64 * page];
+        let first = (all.as_ptr() as usize).next_multiple_of(page);
+        let deadline = Instant::now() + Duration::from_secs(10);
+        // Written, so that they are there: the first ten whole pages, then every other one.
+        let mut all = all;
+        let offset = first - all.as_ptr() as usize;
+        for index in (0..10).chain((10..40).step_by(2)) {
+            all[offset + index * page] = 1;
+        }
+        let (start, end) = (first as u64, (first + 60 * page) as u64);
+        let mut counts = Vec::new();
+        for pages in
+            [Pages::open(std::process::id()), Pages::open(std::process::id()).map(Pages::without_scan)]
+        {
+            let mut pages = pages.unwrap();
+            counts.push(pages.count(start, end, deadline).unwrap().unwrap());
+        }
+        assert_eq!(counts[0], counts[1]);
+        assert!(counts[0].resident_bytes >= 25 * page as u64, "{counts:?}");
+        drop(all);
+    }
+
+    #[test]
+    fn nothing_is_where_nothing_is_mapped() {
+        let deadline = Instant::now() + Duration::from_secs(10);
+        for pages in
+            [Pages::open(std::process::id()), Pages::open(std::process::id()).map(Pages::without_scan)]
+        {
+            let counted = pages.unwrap().count(0x1000, 0x9000, deadline).unwrap();
+            assert_eq!(counted, Some(Counted::default()));
+        }
+    }
+
+    #[test]
+    fn a_deadline_ends_it() {
+        let mut pages = Pages::open(std::process::id()).unwrap().without_scan();
+        let past = Instant::now() - Duration::from_millis(1);
+        assert_eq!(pages.count(0, 1 << 46, past).unwrap(), None);
+    }
+}

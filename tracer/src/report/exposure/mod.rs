@@ -1,0 +1,8 @@
+//! What a look at a process's memory means for its next pause.
+
+mod estimate;
+mod model;
+mod reads;
+
+pub use estimate::{Usual, exposed};
+pub use model::{Estimate, Exposed, ExposureReport, Exposures, SCHEMA, render};
