@@ -7,7 +7,7 @@ use crate::{
     exposure::{Exposure, Latency, Missing, Subject, TakeOptions, take},
     memory::Layout,
     report::{
-        exposure::{Usual, exposed},
+        exposure::{Usual, exposed, regions_read},
         model::{Kind, Report, Unavailable},
     },
     runtime::RuntimeKind,
@@ -78,5 +78,7 @@ fn look(
     may_probe: bool,
 ) -> Result<(Exposure, Vec<Missing>), String> {
     let subject = Subject { target: &found.target, layout: layout(found.recognised.kind) };
-    take(subject, TakeOptions { within: WITHIN, latency, may_probe }).map_err(|error| error.to_string())
+    let regions = regions_read(found.recognised.kind);
+    take(subject, TakeOptions { within: WITHIN, latency, may_probe, regions })
+        .map_err(|error| error.to_string())
 }

@@ -16,7 +16,7 @@ use crate::{
     memory::Layout,
     message::message,
     report::{
-        exposure::{ExposureReport, SCHEMA, Usual, exposed, render},
+        exposure::{ExposureReport, SCHEMA, Usual, exposed, regions_read, render},
         model::{Runtime, Target as Described, Tool, Unavailable},
         text::render_exposure,
     },
@@ -33,7 +33,8 @@ pub(super) fn exposure(arguments: &ExposureArgs, global: Global) -> anyhow::Resu
     let target = Target::open(arguments.pid)?;
     let (build_id, recognised) = runtime_of(&target);
     let layout = recognised.as_ref().map_or(Layout::Plain, |recognised| layout(recognised.kind));
-    let options = TakeOptions { within: WITHIN, latency: None, may_probe: true };
+    let regions = recognised.as_ref().map_or(&[][..], |recognised| regions_read(recognised.kind));
+    let options = TakeOptions { within: WITHIN, latency: None, may_probe: true, regions };
     let (found, missing) = take(Subject { target: &target, layout }, options)?;
     let kind = recognised.as_ref().map(|recognised| recognised.kind).map_err(Clone::clone);
     let (exposure, more) = exposed(found, kind, Usual::default());

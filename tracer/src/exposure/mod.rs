@@ -2,7 +2,9 @@
 //!
 //! Everything about the target is read from `/proc`; its memory is never touched, since that would bring pages back.
 
+mod areas;
 mod file_cache;
+mod holder;
 mod latency;
 mod model;
 mod pages;
@@ -13,6 +15,6 @@ mod swap;
 mod take;
 
 pub use model::{Bytes, Exposure, Latency, LatencySource, Missing, RegionBytes, SwapState};
-pub use probe::{ProbeError, probe};
+pub use probe::{ProbeError, Probed, probe};
 pub use swap::swap_state;
 pub use take::{ExposureError, Subject, TakeOptions, take};

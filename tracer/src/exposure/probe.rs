@@ -2,7 +2,7 @@
 //!
 //! The kernel keeps what it has just written to swap in its swap cache. So each page is written out, taken back in
 //! from the cache, and dropped again, clean: `mincore(2)` tells of own memory whether the cache still has it
-//! (`mm/mincore.c`, `mincore_swap`). Then every timed access is a read of the device, which the thread's own count of
+//! (`mm/mincore.c`, `mincore_swap`). A child process holds the pages' places in swap meanwhile. Then every timed access is a read of the device, which the thread's own count of
 //! major faults confirms.
 
 use std::{
@@ -13,7 +13,12 @@ use std::{
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 use thiserror::Error;
 
-use super::{latency::Timed, model::Latency};
+use super::{
+    areas::{Areas, areas},
+    holder::Holder,
+    latency::Timed,
+    model::Latency,
+};
 use crate::clock::monotonic_ns;
 
 /// Read back at places far from each other.
@@ -35,7 +40,10 @@ const FEWEST_READS: usize = 16;
 #[derive(Debug, Error)]
 pub enum ProbeError {
     /// The system refused.
-    #[error("{what} of pauselens's own memory failed: {source}; Linux 5.4 or later has it")]
+    #[error(
+        "the swap-in latency can't be measured: {what} of pauselens's own memory failed: {source}; Linux 5.4 or later has \
+         what it needs"
+    )]
     System {
         /// What was tried.
         what: &'static str,
@@ -68,20 +76,33 @@ pub enum ProbeError {
     },
 }
 
+/// What the probe has found.
+#[derive(Clone, Debug)]
+pub struct Probed {
+    /// How long reads took.
+    pub latency: Latency,
+    /// Where the pages were.
+    pub(super) areas: Areas,
+}
+
 /// Swaps a few MiB of our own out and times how they come back.
 ///
 /// # Errors
 /// See [`ProbeError`].
-pub fn probe() -> Result<Latency, ProbeError> {
+pub fn probe() -> Result<Probed, ProbeError> {
     let memory = Memory::new().map_err(|source| ProbeError::System { what: "mapping", source })?;
+    memory.page_out()?;
+    let _holder = Holder::start().map_err(|source| ProbeError::System { what: "forking", source })?;
     memory.swap_out()?;
+    let areas = memory.areas()?;
     let timed = memory.read_back();
     if timed.far.len() < FEWEST_READS {
         return Err(ProbeError::FewReads { reads: timed.far.len(), needed: FEWEST_READS });
     }
-    timed
+    let latency = timed
         .latency((FAR_BYTES + SEQUENTIAL_BYTES) as u64)
-        .ok_or(ProbeError::FewReads { reads: 0, needed: FEWEST_READS })
+        .ok_or(ProbeError::FewReads { reads: 0, needed: FEWEST_READS })?;
+    Ok(Probed { latency, areas })
 }
 
 /// Anonymous memory of our own, of small pages.
@@ -161,6 +182,13 @@ impl Memory {
                 self.touch(page);
             }
         }
+    }
+
+    fn areas(&self) -> Result<Areas, ProbeError> {
+        let start = self.start as u64;
+        let range = (start, start + self.bytes as u64);
+        areas(std::process::id(), std::iter::once(range), u64::MAX)
+            .map_err(|source| ProbeError::System { what: "reading /proc/self/pagemap", source })
     }
 
     fn read_back(&self) -> Timed {

@@ -86,9 +86,13 @@ impl Scanner {
         // `vec_len` `page_region`s, which lives as long as `self`.
         let found = unsafe { libc::ioctl(pagemap.as_raw_fd(), PAGEMAP_SCAN, &raw mut argument) };
         let found = usize::try_from(found).map_err(|_| io::Error::last_os_error())?;
-        let mut scanned = Scanned { next: argument.walk_end.max(start), ..Scanned::default() };
-        let runs: &[Run] = bytemuck::cast_slice(&self.runs);
-        for run in runs.iter().take(found) {
+        let runs: &[Run] = &bytemuck::cast_slice(&self.runs)[..found];
+        // `walk_end` can lie before runs that were returned: it is where the kernel's own small buffer was full for the
+        // last time (`fs/proc/task_mmu.c`, `do_pagemap_scan`). With room left in ours, the whole range was looked at.
+        let full = found == RUNS;
+        let next = runs.last().filter(|_| full).map_or(end, |run| run.end);
+        let mut scanned = Scanned { next, ..Scanned::default() };
+        for run in runs {
             let bytes = run.end.saturating_sub(run.start);
             if run.categories & PAGE_IS_SWAPPED != 0 {
                 scanned.swapped_bytes += bytes;

@@ -8,16 +8,17 @@ use std::{
 use thiserror::Error;
 
 use super::{
+    areas::{areas, is_same},
     file_cache::cached_bytes,
     model::{Exposure, Latency, Missing},
     pages::Pages,
-    probe::probe,
+    probe::{Probed, probe},
     regions::{ByRegion, by_region},
     swap::swap_state,
 };
 use crate::{
     clock::{monotonic_ns, unix_ms},
-    memory::{AddressSpace, Layout},
+    memory::{AddressSpace, Layout, Region},
     target::{Backing, Target},
 };
 
@@ -32,13 +33,15 @@ pub struct Subject<'a> {
 
 /// How to look.
 #[derive(Clone, Copy, Debug)]
-pub struct TakeOptions {
+pub struct TakeOptions<'a> {
     /// Reading pages may take this long.
     pub within: Duration,
     /// A latency that is known already.
     pub latency: Option<Latency>,
-    /// Measure one, when something is swapped out and none is known.
+    /// Measure one, when something of these regions is swapped out and none is known.
     pub may_probe: bool,
+    /// The regions that the latency is wanted for; none: all.
+    pub regions: &'a [Region],
 }
 
 /// Why there is nothing.
@@ -96,13 +99,19 @@ pub fn take(subject: Subject<'_>, options: TakeOptions) -> Result<(Exposure, Vec
         missing.push(Missing { part: "swap", why: why.to_owned() });
     }
     let took_ns = monotonic_ns().saturating_sub(begin_ns);
-    let something_out = found.total.swapped_bytes != Some(0)
-        && found.regions.iter().any(|region| region.bytes.swapped_bytes.is_some_and(|bytes| bytes > 0));
+    let wanted = |region: Region| options.regions.is_empty() || options.regions.contains(&region);
+    let something_out = found
+        .regions
+        .iter()
+        .any(|region| wanted(region.region) && region.bytes.swapped_bytes.is_some_and(|bytes| bytes > 0));
     let mut latency = options.latency;
     if latency.is_none() && something_out && options.may_probe {
-        match probe() {
+        match probe()
+            .map_err(|error| error.to_string())
+            .and_then(|probed| for_these(&probed, pid, &mut space, options.regions).map(|()| probed.latency))
+        {
             Ok(probed) => latency = Some(probed),
-            Err(error) => missing.push(Missing { part: "swap-in latency", why: error.to_string() }),
+            Err(why) => missing.push(Missing { part: "swap-in latency", why }),
         }
     }
     let exposure = Exposure {
@@ -127,6 +136,41 @@ fn incomplete(found: &ByRegion, within: Duration, missing: &mut Vec<Missing>) {
         );
         missing.push(Missing { part: "memory", why });
     }
+}
+
+/// More are not looked at to find out which swap areas they are in.
+const MOST_PAGES: u64 = 4 << 20;
+
+/// Whether the latency holds for the swap area that the target's pages are in. If not, says so.
+fn for_these(probed: &Probed, pid: u32, space: &mut AddressSpace, regions: &[Region]) -> Result<(), String> {
+    let ranges: Vec<(u64, u64)> = space
+        .mappings()
+        .iter()
+        .filter(|mapping| mapping.accessible && mapping.backing != Backing::SharedMemory)
+        .map(|mapping| (mapping.start, mapping.end))
+        .collect();
+    let of_regions = ranges
+        .into_iter()
+        .filter(|(start, _)| regions.is_empty() || regions.contains(&space.place(*start).region));
+    let theirs = areas(pid, of_regions, MOST_PAGES).map_err(|error| {
+        format!("the swap area of its pages can't be told: /proc/{pid}/pagemap: {error}; try again")
+    })?;
+    if is_same(&theirs, &probed.areas) {
+        return Ok(());
+    }
+    Err(format!(
+        "swap-ins were measured in another swap area ({}) than the process's pages are in ({}), which may be faster or \
+         slower; `swapon --show` lists them, and `pauselens attach --pid {pid}` measures the process's own swap-ins",
+        numbers(&probed.areas),
+        numbers(&theirs)
+    ))
+}
+
+/// `number 0: 120 pages, number 1: 3 pages`.
+fn numbers(areas: &super::areas::Areas) -> String {
+    let words: Vec<String> =
+        areas.iter().map(|(area, pages)| format!("number {area}: {pages} pages")).collect();
+    words.join(", ")
 }
 
 /// How much of the program's code is in no memory. `None`: that can't be told.

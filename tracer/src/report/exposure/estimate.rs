@@ -236,3 +236,126 @@ fn not_cached_pages(swap: Option<&SwapState>) -> Option<u64> {
     let page_bytes = rustix::param::page_size() as u64;
     swap.map(|swap| swap.swapped_bytes.saturating_sub(swap.cached_bytes) / page_bytes)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        exposure::{Bytes, RegionBytes},
+        memory::Region,
+    };
+
+    const PAGE: u64 = 4096;
+    const MS: u64 = 1_000_000;
+
+    /// A Go program: so many pages of its bookkeeping are out, so many in memory.
+    fn found(out: u64, resident: u64, usual_ns: Option<u64>) -> Exposure {
+        let page = rustix::param::page_size() as u64;
+        let region = |region, out: u64, resident: u64| RegionBytes {
+            region,
+            inferred: true,
+            bytes: Bytes {
+                mapped_bytes: (out + resident) * page,
+                resident_bytes: resident * page,
+                swapped_bytes: Some(out * page),
+                ..Bytes::none()
+            },
+        };
+        let latency = usual_ns.and_then(|ns| Latency::of_trace(100, 100 * ns));
+        Exposure {
+            taken_unix_ms: 0,
+            took_ns: 0,
+            read_by: "pagemap".to_owned(),
+            // All of the heap is out; the pause does not read it.
+            regions: vec![
+                region(Region::RuntimeHeap, 100_000, 0),
+                region(Region::RuntimeMetadata, out, resident),
+            ],
+            total: Bytes::none(),
+            code_not_cached_bytes: Some(0),
+            changed_mappings: 0,
+            swap: Some(SwapState {
+                total_bytes: 1 << 30,
+                used_bytes: 1 << 29,
+                swapped_bytes: 1 << 29,
+                cached_bytes: 0,
+                read_ahead_pages: 8,
+            }),
+            latency,
+        }
+    }
+
+    fn estimate(found: &Exposure) -> Estimate {
+        next_pause(found, Ok(RuntimeKind::Go), Usual::default()).unwrap()
+    }
+
+    #[test]
+    fn everything_out() {
+        let found = found(500, 0, Some(100_000));
+        let estimate = estimate(&found);
+        assert_eq!((estimate.least_reads, estimate.most_reads), (22, 190));
+        assert_eq!((estimate.pages_out, estimate.pages), (500, 500));
+        // The worst pauses seen on disks: 28 to 185 reads. See `reads.rs`.
+        assert!(estimate.least_ns < 28 * 100_000 && estimate.most_ns > 185 * 150_000, "{estimate:?}");
+        assert!(estimate.most_ns < 20 * estimate.least_ns, "{estimate:?}");
+        assert!(!estimate.basis.is_empty());
+    }
+
+    #[test]
+    fn nothing_out_costs_nothing() {
+        let found = found(0, 500, None);
+        let estimate = estimate(&found);
+        assert_eq!((estimate.least_ns, estimate.least_reads, estimate.most_reads), (0, 0, 0));
+        assert!(estimate.most_ns < MS, "{estimate:?}");
+    }
+
+    #[test]
+    fn less_out_is_less() {
+        let half = estimate(&found(250, 250, Some(100_000)));
+        assert_eq!((half.least_reads, half.most_reads), (11, 190));
+        let little = estimate(&found(50, 450, Some(100_000)));
+        assert_eq!((little.least_reads, little.most_reads), (2, 38));
+        // Never more reads than pages that are out.
+        let few = estimate(&found(7, 0, Some(100_000)));
+        assert_eq!((few.least_reads, few.most_reads), (7, 7));
+    }
+
+    #[test]
+    fn what_is_in_the_swap_cache_takes_no_read() {
+        let mut all = found(500, 0, Some(100_000));
+        if let Some(swap) = &mut all.swap {
+            swap.cached_bytes = swap.swapped_bytes;
+        }
+        let estimate = estimate(&all);
+        assert_eq!((estimate.least_reads, estimate.most_reads), (0, 0));
+        assert!(estimate.most_ns < 3 * MS && estimate.least_ns > 0, "{estimate:?}");
+    }
+
+    #[test]
+    fn code_that_is_not_in_memory_is_read_too() {
+        let mut found = found(500, 0, Some(100_000));
+        found.code_not_cached_bytes = Some(3 * PAGE);
+        assert_eq!(estimate(&found).most_reads, 191);
+        found.code_not_cached_bytes = Some(1 << 30);
+        assert_eq!(estimate(&found).most_reads, 202);
+    }
+
+    #[test]
+    fn a_trace_knows_the_usual_pause() {
+        let usual = Usual { pause_ns: Some(2 * MS) };
+        let estimate = next_pause(&found(0, 500, None), Ok(RuntimeKind::Go), usual).unwrap();
+        assert_eq!((estimate.least_ns, estimate.most_ns), (0, 6 * MS));
+    }
+
+    #[test]
+    fn what_is_missing_is_said() {
+        let why = |found: &Exposure, runtime| next_pause(found, runtime, Usual::default()).unwrap_err().why;
+        let known = found(500, 0, Some(100_000));
+        assert_eq!(why(&known, Err("no runtime".to_owned())), "no runtime");
+        assert!(why(&known, Ok(RuntimeKind::Demo)).contains("has not been measured"));
+        assert!(why(&found(500, 0, None), Ok(RuntimeKind::Go)).contains("500 pages"));
+        let mut unknown = known;
+        unknown.regions[1].bytes.swapped_bytes = None;
+        assert!(why(&unknown, Ok(RuntimeKind::Go)).contains("not known"));
+    }
+}

@@ -6,3 +6,4 @@ mod reads;
 
 pub use estimate::{Usual, exposed};
 pub use model::{Estimate, Exposed, ExposureReport, Exposures, SCHEMA, render};
+pub use reads::regions_read;

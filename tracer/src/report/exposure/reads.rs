@@ -43,3 +43,9 @@ pub(super) fn reads(runtime: RuntimeKind) -> Option<&'static Reads> {
         RuntimeKind::Demo => None,
     }
 }
+
+/// The regions whose pages this runtime reads with the world stopped; none when that is not known.
+#[must_use]
+pub fn regions_read(runtime: RuntimeKind) -> &'static [Region] {
+    reads(runtime).map_or(&[], |reads| reads.regions)
+}
