@@ -13,6 +13,7 @@ mod regions;
 mod scan;
 mod swap;
 mod take;
+mod zero_page;
 
 pub use model::{Bytes, Exposure, Latency, LatencySource, Missing, RegionBytes, SwapState};
 pub use probe::{ProbeError, Probed, probe};

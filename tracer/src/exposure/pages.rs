@@ -5,7 +5,7 @@
 
 use std::{fs::File, io, os::unix::fs::FileExt as _, time::Instant};
 
-use super::scan::Scanner;
+use super::{scan::Scanner, zero_page::zero_frame};
 
 /// Bit 61 of an entry: a page of a file, or of shared memory.
 const FILE: u64 = 1 << 61;
@@ -13,6 +13,8 @@ const FILE: u64 = 1 << 61;
 const SWAPPED: u64 = 1 << 62;
 /// Bit 63 of an entry: in memory.
 const PRESENT: u64 = 1 << 63;
+/// Bits 0 to 54 of an entry of a page in memory: its frame; 0 for those who may not see it.
+const FRAME: u64 = (1 << 55) - 1;
 /// Entries read at once.
 const ENTRIES: usize = 32 * 1024;
 
@@ -32,6 +34,9 @@ pub(super) struct Pages {
     page_bytes: u64,
     /// `None`: the kernel does not have the ioctl.
     scanner: Option<Scanner>,
+    /// The page of zeros that stands for memory which was only read; `None` when it can't be told from others. The ioctl
+    /// tells by itself.
+    zero_frame: Option<u64>,
     entries: Vec<u8>,
 }
 
@@ -45,13 +50,15 @@ impl Pages {
         let mut scanner = Scanner::new();
         let scans = scanner.scan(&file, 0, 0).is_ok();
         let page_bytes = rustix::param::page_size() as u64;
-        Ok(Self { file, page_bytes, scanner: scans.then_some(scanner), entries: Vec::new() })
+        let zero_frame = if scans { None } else { zero_frame() };
+        Ok(Self { file, page_bytes, scanner: scans.then_some(scanner), zero_frame, entries: Vec::new() })
     }
 
     /// For tests: the way of kernels before 6.7.
     #[cfg(test)]
     pub(super) fn without_scan(mut self) -> Self {
         self.scanner = None;
+        self.zero_frame = zero_frame();
         self
     }
 
@@ -101,7 +108,9 @@ impl Pages {
         let mut next = at;
         for entry in self.entries[..read].as_chunks::<8>().0 {
             let entry = u64::from_ne_bytes(*entry);
-            if entry & PRESENT != 0 {
+            if entry & PRESENT != 0 && self.zero_frame == Some(entry & FRAME) {
+                // Memory that holds nothing of its own.
+            } else if entry & PRESENT != 0 {
                 counted.resident_bytes += self.page_bytes;
                 if entry & FILE != 0 {
                     counted.resident_file_bytes += self.page_bytes;
@@ -132,6 +141,10 @@ mod tests {
         let written = || (0..100).chain((100..PAGES).step_by(2));
         for index in written() {
             all[offset + index * page] = 1;
+        }
+        // Where frames can't be seen, what was only read can't be told from what was written.
+        for index in (101..PAGES).step_by(2).filter(|_| zero_frame().is_some()).take(500) {
+            assert_eq!(std::hint::black_box(&all)[offset + index * page], 0);
         }
         let deadline = Instant::now() + Duration::from_secs(10);
         let (start, end) = (first as u64, (first + PAGES * page) as u64);

@@ -1,6 +1,8 @@
 //! What a look at a process's memory means for its next pause.
 
 mod estimate;
+#[cfg(test)]
+pub(crate) mod fixtures;
 mod model;
 mod reads;
 

@@ -76,3 +76,53 @@ pub fn render(report: &ExposureReport) -> Result<String, serde_json::Error> {
     text.push('\n');
     Ok(text)
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+    use crate::{
+        report::exposure::{Usual, exposed, fixtures::swapped_out},
+        runtime::RuntimeKind,
+    };
+
+    fn report() -> ExposureReport {
+        let (exposure, unavailable) = exposed(swapped_out(), Ok(RuntimeKind::Go), Usual::default());
+        let target = crate::report::fixtures::empty().target;
+        let tool = Tool { name: "pauselens".to_owned(), version: "0.1.0".to_owned() };
+        ExposureReport { schema: SCHEMA.to_owned(), tool, target, exposure, unavailable }
+    }
+
+    #[test]
+    fn reads_back_as_it_was() {
+        let text = render(&report()).unwrap();
+        assert!(text.ends_with("}\n"));
+        assert_eq!(serde_json::from_str::<ExposureReport>(&text).unwrap(), report());
+    }
+
+    #[test]
+    fn every_field_is_documented() {
+        let document = include_str!("../../../../docs/json.md");
+        let mut names = Vec::new();
+        field_names(&serde_json::to_value(report()).unwrap(), &mut names);
+        names.extend(["at_start", "at_end", "exposure"].map(str::to_owned));
+        assert!(names.len() > 40, "{}", names.len());
+        for name in names {
+            assert!(document.contains(&format!("`{name}`")), "{name}");
+        }
+    }
+
+    fn field_names(value: &Value, names: &mut Vec<String>) {
+        match value {
+            Value::Object(fields) => {
+                for (name, field) in fields {
+                    names.push(name.clone());
+                    field_names(field, names);
+                }
+            }
+            Value::Array(items) => items.iter().for_each(|item| field_names(item, names)),
+            _ => {}
+        }
+    }
+}

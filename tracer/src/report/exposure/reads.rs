@@ -29,7 +29,7 @@ pub(super) struct Reads {
 /// device. More than 190 take a program with objects of nearly every size.
 const GO: Reads = Reads {
     regions: &[Region::RuntimeMetadata, Region::Binary],
-    least: 22,
+    least: 24,
     most: 190,
     most_code: 12,
     without_faults_ns: (10_000, 300_000),

@@ -167,3 +167,40 @@ fn estimate(page: &mut Page, report: &ExposureReport) {
         page.line(Tone::Plain, 2, 4, &format!("- {basis}"));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::exposure::{SCHEMA, Usual, exposed, fixtures::swapped_out};
+    use crate::report::fixtures;
+    use crate::runtime::RuntimeKind;
+
+    fn report(runtime: Result<RuntimeKind, String>) -> ExposureReport {
+        let (exposure, unavailable) = exposed(swapped_out(), runtime, Usual::default());
+        let crate::report::model::Report { tool, target, .. } = fixtures::empty();
+        ExposureReport { schema: SCHEMA.to_owned(), tool, target, exposure, unavailable }
+    }
+
+    #[test]
+    fn every_line_fits() {
+        for width in [60, 100] {
+            let style = Style { width, ..Style::default() };
+            let text = render(&report(Ok(RuntimeKind::Go)), &style);
+            for line in text.lines() {
+                assert!(line.chars().count() <= width, "{line}");
+            }
+            for word in
+                ["~runtime_metadata", "1.95 MiB", "Next pause   2.17 ms to 38.3 ms", "24 reads", "190 reads"]
+            {
+                assert!(text.contains(word), "no {word:?}: {text}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_missing_is_said() {
+        let text = render(&report(Err("no runtime here".to_owned())), &Style::default());
+        assert!(text.contains("UNAVAILABLE  estimate of the next pause: no runtime here"), "{text}");
+        assert!(!text.contains("Next pause"));
+    }
+}

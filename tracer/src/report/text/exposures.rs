@@ -65,3 +65,31 @@ pub(super) fn next_pause(exposed: &Exposed) -> String {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::exposure::{Usual, exposed, fixtures::swapped_out};
+    use crate::report::fixtures;
+    use crate::report::model::{Exposures, Unavailable};
+    use crate::report::text::{Style, render};
+    use crate::runtime::RuntimeKind;
+
+    #[test]
+    fn two_lines_or_none() {
+        let mut report = fixtures::empty();
+        assert!(!render(&report, &Style::default()).contains("Exposure"));
+        let (start, _) = exposed(swapped_out(), Ok(RuntimeKind::Go), Usual::default());
+        report.exposure = Exposures { at_start: Some(start), at_end: None };
+        let why = "process 4242 ended while its memory was looked at".to_owned();
+        report.trace.unavailable.push(Unavailable { part: "exposure at end".to_owned(), why });
+        let text = render(&report, &Style::default());
+        let expected = "\
+Exposure: memory that is swapped out, and what the next pause would take
+at start     102 MiB swapped out: ~runtime_heap 100 MiB, ~runtime_metadata 1.95 MiB, thread_stack
+             16.0 KiB; next pause 2.17 ms to 38.3 ms
+at end       unavailable: process 4242 ended while its memory was looked at
+";
+        assert!(text.contains(expected), "{text}");
+    }
+}
