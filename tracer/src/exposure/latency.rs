@@ -29,6 +29,7 @@ impl Timed {
             reads,
             mean_ns,
             usual_ns,
+            p10_ns: of(0.1),
             p50_ns: of(0.5),
             p90_ns: of(0.9),
             sequential_page_ns: self.sequential_ns.checked_div(self.sequential_pages),
@@ -50,6 +51,7 @@ impl Latency {
             reads,
             mean_ns: ns / reads,
             usual_ns: ns / reads,
+            p10_ns: None,
             p50_ns: None,
             p90_ns: None,
             sequential_page_ns: None,
@@ -73,7 +75,7 @@ mod tests {
             sequential_ns: 640,
         };
         let latency = timed.latency(4096).unwrap();
-        assert_eq!((latency.p50_ns, latency.p90_ns), (Some(110), Some(190)));
+        assert_eq!((latency.p10_ns, latency.p50_ns, latency.p90_ns), (Some(30), Some(110), Some(190)));
         assert_eq!((latency.mean_ns, latency.usual_ns), (12_100 / 21, 105));
         assert_eq!((latency.sequential_page_ns, latency.sequential_reads), (Some(10), Some(9)));
         assert_eq!(Timed::default().latency(0), None);

@@ -68,7 +68,7 @@ pub struct SwapState {
     pub total_bytes: u64,
     /// What is used of them. Memory that is back keeps its place there until it is written again.
     pub used_bytes: u64,
-    /// What all processes together have swapped out.
+    /// What all processes together have swapped out; where there are too many to ask, what is used.
     pub swapped_bytes: u64,
     /// Of that, what the kernel has in its swap cache still: getting it back takes no read.
     pub cached_bytes: u64,
@@ -97,7 +97,9 @@ pub struct Latency {
     pub mean_ns: u64,
     /// What a read usually takes: the mean without the slowest twentieth; of a trace, the mean.
     pub usual_ns: u64,
-    /// Their median; `null` when only the mean is known.
+    /// Their 10th percentile; `null` when only the mean is known.
+    pub p10_ns: Option<u64>,
+    /// Their median.
     pub p50_ns: Option<u64>,
     /// Their 90th percentile.
     pub p90_ns: Option<u64>,

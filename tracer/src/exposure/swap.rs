@@ -1,8 +1,14 @@
 //! The host's swap: how much, how full, and how much of what is out needs no read to come back.
 
-use std::fs;
+use std::{
+    fs,
+    time::{Duration, Instant},
+};
 
 use super::model::SwapState;
+
+/// Asking every process may take this long. A host with more of them is told without.
+const WITHIN: Duration = Duration::from_millis(100);
 
 /// Reads it from `/proc`. `None`: it can't be told.
 #[must_use]
@@ -13,7 +19,8 @@ pub fn swap_state() -> Option<SwapState> {
     let cluster: u32 = cluster.and_then(|text| text.trim().parse().ok()).unwrap_or(3);
     let swap = parse(&meminfo, cluster)?;
     // Without swap there is no need to ask every process.
-    Some(if swap.used_bytes == 0 { swap } else { with_swapped(swap, all_swapped_bytes()) })
+    let swapped_bytes = if swap.used_bytes == 0 { None } else { all_swapped_bytes() };
+    Some(swapped_bytes.map_or(swap, |swapped_bytes| with_swapped(swap, swapped_bytes)))
 }
 
 /// Before it is known what all processes have swapped out.
@@ -39,16 +46,22 @@ fn with_swapped(swap: SwapState, swapped_bytes: u64) -> SwapState {
     SwapState { swapped_bytes, cached_bytes, ..swap }
 }
 
-/// The sum of `VmSwap` over all processes that can be seen.
-fn all_swapped_bytes() -> u64 {
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let is_process = |name: &str| name.bytes().all(|byte| byte.is_ascii_digit());
-    entries
-        .filter(|entry| entry.file_name().to_str().is_some_and(is_process))
-        .filter_map(|entry| fs::read_to_string(entry.path().join("status")).ok())
-        .filter_map(|status| kib(&status, "VmSwap:"))
-        .sum::<u64>()
-        * 1024
+/// The sum of `VmSwap` over all processes that can be seen. `None`: there was no time.
+fn all_swapped_bytes() -> Option<u64> {
+    let deadline = Instant::now() + WITHIN;
+    let mut sum = 0;
+    for entry in fs::read_dir("/proc").ok()?.flatten() {
+        if !entry.file_name().as_encoded_bytes().iter().all(u8::is_ascii_digit) {
+            continue;
+        }
+        if Instant::now() > deadline {
+            return None;
+        }
+        // One that has ended meanwhile has nothing out.
+        let status = fs::read_to_string(entry.path().join("status")).unwrap_or_default();
+        sum += kib(&status, "VmSwap:").unwrap_or(0) * 1024;
+    }
+    Some(sum)
 }
 
 fn kib(text: &str, name: &str) -> Option<u64> {

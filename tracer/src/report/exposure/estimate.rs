@@ -17,7 +17,7 @@ use crate::{
 /// others use at the same moment takes longer.
 const USUAL_PERCENT: (u64, u64) = (90, 200);
 /// And, where single reads take much longer than usual, this part of the mean of all, in percent.
-const MEAN_PERCENT: u64 = 150;
+const MEAN_PERCENT: u64 = 110;
 /// A page that is in the swap cache, or was read ahead, takes this long at most, in ns.
 const CACHED_NS: u64 = 6_000;
 /// How many times its share of the reads can fall on the part of the memory that is out.
@@ -213,9 +213,10 @@ fn with_reads(
     }
 }
 
-/// The mean of one pause's reads, at best.
+/// The mean of one pause's reads, at best: what was usual may have been slow, because others used the device just then.
 fn least_of(latency: &Latency) -> u64 {
-    latency.usual_ns * USUAL_PERCENT.0 / 100
+    let usual_ns = latency.usual_ns * USUAL_PERCENT.0 / 100;
+    latency.p10_ns.map_or(usual_ns, |p10_ns| p10_ns.min(usual_ns))
 }
 
 /// And at worst.

@@ -40,6 +40,7 @@ pub(crate) fn swapped_out() -> Exposure {
             reads: 128,
             mean_ns: 104_000,
             usual_ns: 100_000,
+            p10_ns: Some(91_000),
             p50_ns: Some(98_000),
             p90_ns: Some(131_000),
             sequential_page_ns: Some(21_000),

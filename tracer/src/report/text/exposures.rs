@@ -68,7 +68,6 @@ pub(super) fn next_pause(exposed: &Exposed) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::report::exposure::{Usual, exposed, fixtures::swapped_out};
     use crate::report::fixtures;
     use crate::report::model::{Exposures, Unavailable};
