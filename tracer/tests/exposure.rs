@@ -276,6 +276,33 @@ fn of_the_trace(report: &Report) {
     assert!(estimate.least_ns <= estimate.most_ns);
 }
 
+/// What is out when a trace begins is said at once; the estimate follows when the trace has seen what a swap-in takes.
+#[test]
+fn a_trace_that_begins_with_memory_out() {
+    as_root();
+    let folder = tempfile::tempdir().unwrap();
+    let mut collector = Collector::start(&build_collector(folder.path()), 20);
+    collector.does("churn", "churned");
+    collector.cgroup.reclaim();
+    let mut command = Command::new(pauselens());
+    command.args(["attach", "--pid", &collector.pid().to_string()]).args(ALL_AS_JSON);
+    let mut tracer = Running::start(command);
+    let told = tracer.says("pauselens: ");
+    assert!(told.contains("swapped out: ~runtime_heap") && told.contains("when the trace begins"), "{told}");
+    tracer.says("pauselens: attached");
+    collector.does("collect", "collected");
+    let report = report_of(tracer);
+    let start = report.exposure.at_start.as_ref().unwrap();
+    assert!(start.found.total.swapped_bytes.unwrap() > 10 << 20, "{start:?}");
+    let estimate = start.next_pause.as_ref().unwrap_or_else(|| panic!("{:?}", report.trace.unavailable));
+    assert!(estimate.pages_out > 100 && estimate.least_ns > 0, "{estimate:?}");
+    let pause = &longest_pauses(&report)[0];
+    println!("{} to {} ns: {:?} ns", estimate.least_ns, estimate.most_ns, pause.duration_ns);
+    // Its pages were out, and came back for it.
+    let end = report.exposure.at_end.as_ref().unwrap();
+    assert!(end.found.total.swapped_bytes < start.found.total.swapped_bytes, "{end:?}");
+}
+
 /// Without anything out the next pause is short.
 #[test]
 fn nothing_out_adds_nothing() {

@@ -8,7 +8,8 @@ use crate::{
     memory::Layout,
     report::{
         exposure::{Usual, exposed, regions_read},
-        model::{Kind, Report, Unavailable},
+        model::{Ended, Kind, Report, Unavailable},
+        text::swapped,
     },
     runtime::RuntimeKind,
 };
@@ -31,8 +32,15 @@ pub(super) struct Before {
 }
 
 impl Before {
+    /// Looks, and says on standard error what is out, if anything is.
     pub(super) fn take(found: &Found) -> Self {
-        Self { found: look(found, None, false) }
+        let found = look(found, None, false);
+        if let Ok((exposure, _)) = &found
+            && exposure.regions.iter().any(|region| region.bytes.swapped_bytes.is_some_and(|bytes| bytes > 0))
+        {
+            eprintln!("pauselens: {} when the trace begins", swapped(exposure));
+        }
+        Self { found }
     }
 
     /// Looks again, and puts both into the report. The latency that was found out meanwhile serves both.
@@ -40,7 +48,10 @@ impl Before {
         let kind = found.recognised.kind;
         let swap_ins = report.summary.by_kind.get(&Kind::SwapIn).copied().unwrap_or_default();
         let of_trace = Latency::of_trace(swap_ins.count, swap_ins.ns);
-        let after = look(found, of_trace, true);
+        let mut after = look(found, of_trace, true);
+        if after.is_err() && report.trace.ended == Ended::TargetExited {
+            after = Err("the target had ended".to_owned());
+        }
         let latency = after.as_ref().ok().and_then(|(after, _)| after.latency).or(of_trace);
         let outside_faults_ns =
             report.summary.paused_ns.saturating_sub(report.summary.explained_by_faults_ns);

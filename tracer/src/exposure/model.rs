@@ -20,6 +20,8 @@ pub struct Exposure {
     /// How much of the program's code is not in memory at all: not in the page cache either; `null` when that can't be
     /// told.
     pub code_not_cached_bytes: Option<u64>,
+    /// Addresses whose pages were not read, because there was no time: they are in no sum.
+    pub unread_bytes: u64,
     /// Mappings that were gone or others when the map was read again; they are in no sum.
     pub changed_mappings: u64,
     /// The host's swap; `null` when it can't be told.

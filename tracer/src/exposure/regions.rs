@@ -21,8 +21,8 @@ pub(super) struct ByRegion {
     pub(super) total: Bytes,
     /// Mappings that were others, or gone, after the pass.
     pub(super) changed: u64,
-    /// How far it got by the deadline; `None`: to the end.
-    pub(super) stopped_at: Option<u64>,
+    /// Addresses that were not read by the deadline.
+    pub(super) unread_bytes: u64,
 }
 
 /// Counts the pages of every mapping.
@@ -47,10 +47,8 @@ pub(super) fn by_region(
         let end = if skipped { mapping.start } else { mapping.end };
         match pages.count(mapping.start, end, deadline)? {
             Some(count) => counted.push((mapping, count)),
-            None => {
-                found.stopped_at = Some(mapping.start);
-                break;
-            }
+            // The next ones are not begun: only what is read whole counts.
+            None => found.unread_bytes += mapping.end.saturating_sub(mapping.start),
         }
     }
     // A mapping that went away while it was read was counted as one that holds nothing, or in part.
@@ -135,7 +133,7 @@ mod tests {
         let mut pages = Pages::open(pid).unwrap();
         let deadline = Instant::now() + Duration::from_secs(10);
         let found = by_region(&mut space, &mut pages, deadline).unwrap();
-        assert_eq!(found.stopped_at, None);
+        assert_eq!(found.unread_bytes, 0);
         let status = std::fs::read_to_string("/proc/self/status").unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
         let rss: u64 = line.trim().strip_suffix("kB").unwrap().trim().parse::<u64>().unwrap() << 10;

@@ -121,6 +121,7 @@ pub fn take(subject: Subject<'_>, options: TakeOptions) -> Result<(Exposure, Vec
         regions: found.regions,
         total: found.total,
         code_not_cached_bytes,
+        unread_bytes: found.unread_bytes,
         changed_mappings: found.changed,
         swap,
         latency,
@@ -129,10 +130,11 @@ pub fn take(subject: Subject<'_>, options: TakeOptions) -> Result<(Exposure, Vec
 }
 
 fn incomplete(found: &ByRegion, within: Duration, missing: &mut Vec<Missing>) {
-    if let Some(at) = found.stopped_at {
+    if found.unread_bytes > 0 {
         let why = format!(
-            "the page map was read up to address {at:#x} in {within:?}; memory from there on is in no sum (a kernel from \
-             6.7 on reads it faster)"
+            "pages of {} bytes of addresses were not read in {within:?}, and are in no sum; Linux 6.7 and later show only \
+             pages that there are, which is faster",
+            found.unread_bytes
         );
         missing.push(Missing { part: "memory", why });
     }

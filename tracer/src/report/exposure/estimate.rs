@@ -95,6 +95,9 @@ struct Out {
 
 impl Out {
     fn of(found: &Exposure, reads: &Reads) -> Option<Self> {
+        if found.unread_bytes > 0 {
+            return None;
+        }
         let page_bytes = rustix::param::page_size() as u64;
         let (mut swapped, mut all) = (0, 0);
         for region in found.regions.iter().filter(|region| reads.regions.contains(&region.region)) {
@@ -274,6 +277,7 @@ mod tests {
             ],
             total: Bytes::none(),
             code_not_cached_bytes: Some(0),
+            unread_bytes: 0,
             changed_mappings: 0,
             swap: Some(SwapState {
                 total_bytes: 1 << 30,
@@ -358,5 +362,7 @@ mod tests {
         let mut unknown = known;
         unknown.regions[1].bytes.swapped_bytes = None;
         assert!(why(&unknown, Ok(RuntimeKind::Go)).contains("not known"));
+        let cut = Exposure { unread_bytes: 4096, ..found(0, 500, None) };
+        assert!(why(&cut, Ok(RuntimeKind::Go)).contains("not known"));
     }
 }

@@ -27,6 +27,7 @@ pub(crate) fn swapped_out() -> Exposure {
         regions,
         total,
         code_not_cached_bytes: Some(0),
+        unread_bytes: 0,
         changed_mappings: 0,
         swap: Some(SwapState {
             total_bytes: 1 << 30,

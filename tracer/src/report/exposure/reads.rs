@@ -24,9 +24,11 @@ pub(super) struct Reads {
 /// the mark bits (`nextMarkBitArenaEpoch`); all of that is outside the heap. What it needs besides is a handful of
 /// pages: its own variables, and the structures and stacks of the threads and processors that it stops.
 ///
-/// The numbers: Go 1.21, 1.25 and 1.27, heaps of 40 to 200 MiB, 8 to 60 size classes, 60 collections, all memory swapped
-/// out before each. The longest pause of a collection touched 37 to 186 swapped-out pages, by 18 to 185 reads of the
-/// device. More than 190 take a program with objects of nearly every size.
+/// The numbers: Go 1.21, 1.25 and 1.27, heaps of 1 to 400 MiB, 1 to 60 size classes, about 150 collections, all memory
+/// swapped out before each, by a memory cgroup or by `process_madvise`. The longest pause of a collection touched 23 to
+/// 186 swapped-out pages (the fewest in the first collections of a program, and with few size classes), by 18 to 185
+/// reads of the device; in time, no pause was shorter than 25 usual reads. A program with objects of every size could
+/// touch more.
 const GO: Reads = Reads {
     regions: &[Region::RuntimeMetadata, Region::Binary],
     least: 24,

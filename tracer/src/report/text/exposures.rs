@@ -1,5 +1,6 @@
 //! Two lines of a trace's report: what was out before and after it, and what the next pause would take.
 
+use crate::exposure::Exposure;
 use crate::report::exposure::Exposed;
 use crate::report::model::Report;
 use crate::report::units;
@@ -27,13 +28,13 @@ pub(super) fn write(page: &mut Page, report: &Report) {
 }
 
 fn line(exposed: &Exposed) -> String {
-    format!("{}; next pause {}", swapped(exposed), next_pause(exposed))
+    format!("{}; next pause {}", swapped(&exposed.found), next_pause(exposed))
 }
 
-/// `1.2 MiB swapped out: runtime_heap 1.0 MiB, ~runtime_metadata 200 KiB`.
-fn swapped(exposed: &Exposed) -> String {
-    let mut regions: Vec<_> = exposed
-        .found
+/// `1.2 MiB swapped out: runtime_heap 1.0 MiB, ~runtime_metadata 200 KiB`, or `nothing swapped out`.
+#[must_use]
+pub fn swapped(found: &Exposure) -> String {
+    let mut regions: Vec<_> = found
         .regions
         .iter()
         .filter_map(|region| Some((region, region.bytes.swapped_bytes.filter(|bytes| *bytes > 0)?)))

@@ -24,4 +24,5 @@ mod wrap;
 
 pub use document::render;
 pub use exposure::render as render_exposure;
+pub use exposures::swapped;
 pub use style::Style;
