@@ -446,6 +446,7 @@ fn a_hundred_gib_take_little_time_and_memory() {
 }
 
 /// The most memory that a command took.
+#[allow(clippy::zombie_processes, reason = "`wait4` waits for it, and tells what it took")]
 fn peak_bytes(mut command: Command) -> u64 {
     let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let pid = child.id().cast_signed();
