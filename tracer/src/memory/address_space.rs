@@ -152,6 +152,7 @@ fn page_of_probes(start: u64) -> Mapping {
         end: start + PAGE_BYTES,
         offset_bytes: 0,
         executable: true,
+        accessible: true,
         file: FileId { device: "00:00".to_owned(), inode: 0 },
         backing: Backing::ProbeSteps,
         name: "[uprobes]".into(),

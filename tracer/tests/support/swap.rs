@@ -14,7 +14,7 @@ use tempfile::NamedTempFile;
 /// Where a swap file can be: on a disk.
 const FOLDER: &str = "/var/tmp";
 
-const MIB: usize = 64;
+const MIB: usize = 128;
 
 /// A swap area that is on: one that was there, or a file of the test's own, which is switched off and deleted when
 /// this is dropped.
@@ -24,11 +24,14 @@ pub(crate) struct Swap {
 }
 
 impl Swap {
+    #[allow(dead_code, reason = "each test file includes this module and uses a part of it")]
     /// Finds one that is on, or makes one. The error says why there can be none here.
     pub(crate) fn on() -> Result<Self, String> {
-        if is_on() {
-            return Ok(Self { own: None });
-        }
+        if is_on() { Ok(Self { own: None }) } else { Self::own() }
+    }
+
+    /// Makes one of the test's own, whatever else is on.
+    pub(crate) fn own() -> Result<Self, String> {
         let file = file().map_err(|error| format!("no swap file can be made in {FOLDER}: {error}"))?;
         let made = Command::new("mkswap").arg(file.path()).output();
         match made {
