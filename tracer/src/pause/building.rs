@@ -7,6 +7,7 @@ use tracer_common::fault::{self, FaultRecord, seen};
 use super::{
     kind::Kind,
     longest::LongestFault,
+    places::Places,
     refine::{Refined, Surroundings, plain, refine},
 };
 use crate::{
@@ -61,6 +62,8 @@ pub(super) struct Building {
     pub(super) other_moves: BTreeMap<(fault::Kind, Kind), Moved>,
     /// The driver's faults by what they touched: count, time in ns, and how many are placed by inference.
     pub(super) regions: BTreeMap<Region, (u64, u64, u64)>,
+    /// The same, closer.
+    pub(super) places: Places,
     pub(super) longest: Option<LongestFault>,
     pub(super) driver_spans: Vec<(u64, u64)>,
     pub(super) other_spans: Vec<FaultSpan>,
@@ -85,13 +88,14 @@ impl Building {
         }
         if by_driver {
             self.add_stack(record, refined, ns);
-            let placed = space.place(record.address);
+            let placed = space.place(record.address, span);
+            self.places.add(&placed, ns);
             let (count, sum_ns, inferred) = self.regions.entry(placed.region).or_default();
             *count += 1;
             *sum_ns += ns;
             *inferred += u64::from(placed.inferred);
             if self.longest.as_ref().is_none_or(|longest| ns > longest.ns) {
-                let mapping = space.find(record.address).map(|mapping| mapping.name.clone());
+                let mapping = space.find(record.address, span).map(|mapping| mapping.name.clone());
                 self.longest =
                     Some(LongestFault { kind: refined.kind, ns, address: record.address, mapping });
             }
@@ -149,15 +153,14 @@ impl Building {
 /// What the mapping tells counts against the kernel side's observations only if it was there when the fault was.
 fn refined(record: &FaultRecord, space: &mut AddressSpace, around: Surroundings) -> Refined {
     let observed = plain(fault::classify(record.seen), around);
-    let Some(backing) = space.find(record.address).map(|mapping| mapping.backing) else { return observed };
+    let span = (record.begin_ns, record.end_ns);
+    let Some(backing) = space.find(record.address, span).map(|mapping| mapping.backing) else {
+        return observed;
+    };
     let refined = refine(record.seen, Some(backing), around);
     // Where the counters tell the kind, what they leave open is anybody's guess anyhow; where they don't, the mapping is
     // all there is, and a wrong one makes a wrong kind.
     let counters_exact = record.seen & seen::COUNTERS_EXACT != 0;
     let guess_at_worst = (observed.kind == Kind::Other && counters_exact) || backing == Backing::ProbeSteps;
-    if refined == observed || guess_at_worst || space.held(record.address, record.end_ns) {
-        refined
-    } else {
-        observed
-    }
+    if refined == observed || guess_at_worst || space.held(record.address, span) { refined } else { observed }
 }

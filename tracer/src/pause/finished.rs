@@ -9,6 +9,7 @@ use super::{
     intervals::union_length,
     kind::Kind,
     longest::LongestFault,
+    places::PlaceTotal,
     refine::{Surroundings, plain},
     state::State,
 };
@@ -80,6 +81,8 @@ pub struct FinishedPause {
     pub others_by_kind: BTreeMap<Kind, KindCount>,
     /// The driver's faults by what they touched. Faults without details are in [`Region::Unknown`].
     pub by_region: BTreeMap<Region, KindCount>,
+    /// The same, as exactly as it can be named; most time first. Each region's places add up to it.
+    pub places: Vec<PlaceTotal>,
     /// The driver's faults by stack.
     pub stacks: Vec<(u64, StackTotal)>,
     /// How many details arrived, of all threads.
@@ -105,6 +108,7 @@ impl FinishedPause {
         let explained_ns = in_faults_ns + stopping.map_or(0, |phase| others_only_ns(&building, phase));
         let stopping_faults = stopping.map_or_else(Vec::new, |phase| listed(&building.other_spans, phase));
         let by_region = regions(&building.regions, &by_kind);
+        let places = building.places.finish(&by_region);
         let mut stacks: Vec<_> = building.stacks.into_iter().collect();
         stacks.sort_by_key(|(stack, total)| (std::cmp::Reverse(time_ns(total)), *stack));
         Self {
@@ -118,6 +122,7 @@ impl FinishedPause {
             by_kind,
             others_by_kind,
             by_region,
+            places,
             stacks,
             details: building.details,
             longest: building.longest,

@@ -10,6 +10,7 @@ mod intervals;
 mod kind;
 mod longest;
 mod losses;
+mod places;
 mod refine;
 mod stamps;
 mod state;
@@ -24,6 +25,7 @@ pub use finished::{Closed, FinishedPause, KindCount, StoppingFault, requested_fr
 pub use kind::Kind;
 pub use longest::LongestFault;
 pub use losses::Losses;
+pub use places::PlaceTotal;
 pub use refine::{Refined, Surroundings, plain, refine};
 pub use stamps::StampDifferences;
 pub use state::State;

@@ -8,6 +8,7 @@ use crate::{
     pause::StampDifferences,
     probe::Plan,
     report::{
+        anatomy::Unavailable,
         diagnosis::diagnose,
         model::{Ended, Part, PlanStep, Report, Runtime, SCHEMA, StampCheck, Target, Tool, Trace},
     },
@@ -47,7 +48,7 @@ pub fn assemble(mut outcome: Outcome, context: Context<'_>) -> Report {
             complete: incomplete.is_empty(),
             incomplete,
             notes,
-            unavailable: Vec::new(),
+            unavailable: unavailable(&outcome),
             reconciliation: reconcile::process(&outcome),
             threads: reconcile::threads(&outcome, context.target.pid()),
             runtime_stamps: stamp_check(&mut outcome.stamps),
@@ -59,6 +60,12 @@ pub fn assemble(mut outcome: Outcome, context: Context<'_>) -> Report {
     };
     report.diagnosis = diagnose(&report);
     report
+}
+
+/// Parts that can't be had here.
+fn unavailable(outcome: &Outcome) -> Vec<Unavailable> {
+    let of_regions = outcome.space.unavailable().into_iter();
+    of_regions.map(|missing| Unavailable { part: missing.part, why: missing.why }).collect()
 }
 
 fn target(context: &Context<'_>) -> Target {

@@ -1,0 +1,203 @@
+//! All parts together: read at first, and again when something is not known.
+
+use std::{
+    collections::BTreeMap,
+    fmt, io,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use super::{
+    arenas::Arenas,
+    layout::{NAMES, UNIT},
+    mark_bits::MarkBits,
+    page_alloc::PageAlloc,
+    permanent::Permanent,
+    ranges::Known,
+    reader::Failure,
+    span_sets::SpanSets,
+    spans::Spans,
+    stacks::Stacks,
+    structure::Structure,
+};
+use crate::{
+    elf::{DebugInfo, DebugInfoError, Image, Machine, Types},
+    runtime::{
+        loaded::Loaded,
+        memory::{Belongs, Missing, RuntimeMemory},
+    },
+    target::{PresentMemory, ReadMemory},
+};
+
+/// The target is read again no sooner than this, and for no more than this part of the time.
+const AGAIN: Duration = Duration::from_millis(500);
+const SHARE: u32 = 100;
+/// The longest wait, when reading brings nothing new.
+const AGAIN_AT_LAST: Duration = Duration::from_secs(30);
+
+/// The Go runtime's memory.
+pub(in crate::runtime) struct GoMemory {
+    memory: Box<dyn ReadMemory + Send>,
+    parts: Parts,
+    known: Known,
+    /// Parts that could not be read, at the first reading or the last one.
+    failed: BTreeMap<&'static str, String>,
+    words: BTreeMap<Structure, Arc<str>>,
+    read_at: Instant,
+    wait: Duration,
+}
+
+/// Each part's layout, as far as the debug information has it.
+#[derive(Debug)]
+struct Parts {
+    arenas: Option<Arenas>,
+    page_alloc: Option<PageAlloc>,
+    mark_bits: Option<MarkBits>,
+    permanent: Option<Permanent>,
+    span_sets: Option<SpanSets>,
+    spans: Option<Spans>,
+    stacks: Option<Stacks>,
+}
+
+/// Nothing can be read at all.
+#[derive(Debug, thiserror::Error)]
+pub(in crate::runtime) enum GoMemoryError {
+    #[error(transparent)]
+    DebugInfo(#[from] DebugInfoError),
+    #[error("the process's memory can't be read ({0})")]
+    Unreadable(#[from] io::Error),
+    #[error("the program's file is not found among the process's mappings")]
+    NotMapped,
+}
+
+impl GoMemory {
+    /// Finds the structures of a program that runs as `pid`, and reads them for the first time.
+    pub(in crate::runtime) fn open(
+        pid: u32,
+        image: &Image,
+        loaded: Option<Loaded>,
+    ) -> Result<Self, GoMemoryError> {
+        let debug = DebugInfo::read(image)?;
+        let types = Types::of_unit(&debug, UNIT, &NAMES)?;
+        let loaded = loaded.ok_or(GoMemoryError::NotMapped)?;
+        let memory = PresentMemory::open(pid)?;
+        Ok(Self::of(&types, loaded, image.machine(), Box::new(memory)))
+    }
+
+    fn of(types: &Types<'_>, loaded: Loaded, machine: Machine, memory: Box<dyn ReadMemory + Send>) -> Self {
+        let mut failed = BTreeMap::new();
+        let parts = Parts::of(types, loaded, machine, &mut failed);
+        let words = Structure::ALL.map(|structure| (structure, Arc::from(structure.words())));
+        let mut whole = Self {
+            memory,
+            parts,
+            known: Known::default(),
+            failed,
+            words: BTreeMap::from(words),
+            read_at: Instant::now(),
+            wait: AGAIN,
+        };
+        whole.read();
+        whole
+    }
+
+    /// Reads what is new of every part.
+    fn read(&mut self) {
+        let begin = Instant::now();
+        let Self { memory, parts, known, failed, .. } = self;
+        parts.read(memory.as_ref(), known, failed);
+        self.read_at = Instant::now();
+        self.wait = self.wait.max(begin.elapsed() * SHARE);
+    }
+
+    fn structure(&mut self, address: u64) -> Option<Structure> {
+        match (self.known.find(address)?, &mut self.parts) {
+            (Structure::Heap, Parts { arenas: Some(arenas), stacks: Some(stacks), .. }) => {
+                Some(stacks.use_of(address, arenas, self.memory.as_ref()))
+            }
+            (structure, _) => Some(structure),
+        }
+    }
+}
+
+impl Parts {
+    fn of(
+        types: &Types<'_>,
+        loaded: Loaded,
+        machine: Machine,
+        failed: &mut BTreeMap<&'static str, String>,
+    ) -> Self {
+        let mut has = |name: &'static str, error: &DebugInfoError| {
+            failed.insert(name, format!("{error}: this version of Go keeps it elsewhere"));
+        };
+        macro_rules! part {
+            ($name:literal, $found:expr) => {
+                $found.inspect_err(|error| has($name, error)).ok()
+            };
+        }
+        Self {
+            arenas: part!("heap arenas", Arenas::of(types, loaded, machine)),
+            page_alloc: part!("page summaries", PageAlloc::of(types, loaded, machine)),
+            mark_bits: part!("mark bits", MarkBits::of(types, loaded)),
+            permanent: part!("small permanent bookkeeping", Permanent::of(types, loaded)),
+            span_sets: part!("span sets", SpanSets::of(types, loaded)),
+            spans: part!("span structures", Spans::of(types, loaded)),
+            stacks: part!("goroutine stacks", Stacks::of(types)),
+        }
+    }
+
+    fn read(
+        &mut self,
+        memory: &dyn ReadMemory,
+        known: &mut Known,
+        failed: &mut BTreeMap<&'static str, String>,
+    ) {
+        let mut note = |name: &'static str, result: Option<Result<(), Failure>>| match result {
+            None => {}
+            Some(Ok(())) => drop(failed.remove(name)),
+            Some(Err(error)) => drop(failed.insert(name, error.to_string())),
+        };
+        note("heap arenas", self.arenas.as_mut().map(|part| part.read(memory, known)));
+        let arenas = self.arenas.as_ref();
+        note("page summaries", self.page_alloc.as_ref().map(|part| part.read(memory, arenas, known)));
+        note("mark bits", self.mark_bits.as_mut().map(|part| part.read(memory, known)));
+        note("small permanent bookkeeping", self.permanent.as_mut().map(|part| part.read(memory, known)));
+        note("span sets", self.span_sets.as_ref().map(|part| part.read(memory, known)));
+        note("span structures", self.spans.as_mut().map(|part| part.read(memory, known)));
+    }
+}
+
+impl RuntimeMemory for GoMemory {
+    fn find(&mut self, address: u64) -> Option<Belongs> {
+        let structure = self.structure(address)?;
+        Some(Belongs { heap: structure.in_heap(), what: Arc::clone(self.words.get(&structure)?) })
+    }
+
+    fn look_again_for(&mut self, address: u64) -> bool {
+        let before = self.known.find(address);
+        if !matches!(before, None | Some(Structure::Permanent)) || self.read_at.elapsed() < self.wait {
+            return false;
+        }
+        self.read();
+        let helped = self.known.find(address) != before;
+        self.wait = if helped { AGAIN } else { (self.wait * 2).min(AGAIN_AT_LAST) };
+        true
+    }
+
+    fn heap_is_known(&self) -> bool {
+        self.parts.arenas.as_ref().is_some_and(Arenas::complete)
+    }
+
+    fn missing(&self) -> Vec<Missing> {
+        self.failed.iter().map(|(part, why)| Missing { part, why: why.clone() }).collect()
+    }
+}
+
+impl fmt::Debug for GoMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GoMemory")
+            .field("parts", &self.parts)
+            .field("failed", &self.failed)
+            .finish_non_exhaustive()
+    }
+}
