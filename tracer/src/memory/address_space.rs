@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use super::{
     history::{Found, History, Span, position},
     region::{Placed, Region},
-    rules::{Layout, Program, place},
+    rules::{KERNEL_CHOSEN, Layout, Program, place},
+    thread_stacks::ThreadStacks,
 };
 use crate::{
     clock::monotonic_ns,
@@ -41,6 +42,7 @@ pub struct AddressSpace {
     program: Program,
     history: History,
     runtime: Option<Box<dyn RuntimeMemory>>,
+    thread_stacks: ThreadStacks,
     unavailable: Vec<Unavailable>,
     read_took: Duration,
     read_at: Option<Instant>,
@@ -130,6 +132,11 @@ impl AddressSpace {
             if let Some(by_runtime) = self.by_runtime(address, &placed) {
                 return by_runtime;
             }
+            if found.is_some_and(|found| self.is_thread_stack(found, &placed)) {
+                placed = Placed::seen(Region::ThreadStack, "thread stack");
+            } else if self.is_outside_of_the_heap(&placed) {
+                placed = Placed::inferred(Region::RuntimeMetadata, OTHER_BOOKKEEPING);
+            }
         } else if let Some(mapping) = mapping.filter(|mapping| mapping.is_file()) {
             placed.offset_bytes = Some(address - mapping.start + mapping.offset_bytes);
         }
@@ -199,21 +206,37 @@ impl AddressSpace {
         version.placed[index].clone()
     }
 
-    /// What the runtime's structures tell of anonymous memory. Without an answer rules remain; but what is not in the
-    /// heap, when the whole heap is known, is something else.
+    /// What the runtime's structures tell of anonymous memory. Without an answer rules remain.
     fn by_runtime(&mut self, address: u64, by_mapping: &Placed) -> Option<Placed> {
         let runtime = self.runtime.as_mut()?;
-        let of_runtime = matches!(by_mapping.region, Region::RuntimeHeap | Region::RuntimeMetadata);
-        if !(of_runtime || by_mapping.inferred || by_mapping.region == Region::Unknown) {
+        if !(of_runtime(by_mapping) || by_mapping.inferred || by_mapping.region == Region::Unknown) {
             return None;
         }
         runtime.look_again_for(address);
-        if let Some(found) = runtime.find(address) {
-            let region = if found.heap { Region::RuntimeHeap } else { Region::RuntimeMetadata };
-            return Some(Placed::seen(region, found.what));
-        }
-        let outside = of_runtime && by_mapping.inferred && runtime.heap_is_known();
-        outside.then(|| Placed::inferred(Region::RuntimeMetadata, OTHER_BOOKKEEPING))
+        let found = runtime.find(address)?;
+        let region = if found.heap { Region::RuntimeHeap } else { Region::RuntimeMetadata };
+        Some(Placed::seen(region, found.what))
+    }
+
+    /// Whether a rule says that it is the runtime's, while the runtime knows its whole heap, and this is not in it.
+    fn is_outside_of_the_heap(&self, by_mapping: &Placed) -> bool {
+        let heap_is_known = self.runtime.as_ref().is_some_and(|runtime| runtime.heap_is_known());
+        by_mapping.inferred && of_runtime(by_mapping) && heap_is_known
+    }
+
+    /// Whether the mapping, of which nothing but a rule tells, is the stack of a thread. Go's heap holds stacks as well:
+    /// that is no mapping of the kernel's choice.
+    fn is_thread_stack(&mut self, found: Found, placed: &Placed) -> bool {
+        let by_rule = matches!(placed.region, Region::RuntimeMetadata | Region::OtherAnonymous);
+        let Some(version) = self.history.version_mut(found.version).filter(|_| by_rule && self.pid != 0)
+        else {
+            return false;
+        };
+        let Some(mapping) = found.mapping.and_then(|index| version.mappings.get(index)) else { return false };
+        let below = mapping.start.checked_sub(1).and_then(|below| position(&version.mappings, below));
+        let before = below.and_then(|index| version.mappings.get(index));
+        let possible = mapping.start >= KERNEL_CHOSEN && mapping.name.is_empty();
+        possible && self.thread_stacks.hold(self.pid, mapping, before)
     }
 
     /// Above the stack the kernel puts nothing later on but the page in which it steps probed instructions (Linux
@@ -241,12 +264,17 @@ impl Program {
     }
 }
 
+fn of_runtime(placed: &Placed) -> bool {
+    matches!(placed.region, Region::RuntimeHeap | Region::RuntimeMetadata)
+}
+
 fn page_of_probes(start: u64) -> Mapping {
     Mapping {
         start,
         end: start + PAGE_BYTES,
         offset_bytes: 0,
         executable: true,
+        readable: true,
         writable: false,
         file: FileId { device: "00:00".to_owned(), inode: 0 },
         backing: Backing::ProbeSteps,

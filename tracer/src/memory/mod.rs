@@ -9,6 +9,7 @@ mod go_names;
 mod history;
 mod region;
 mod rules;
+mod thread_stacks;
 
 pub use address_space::{AddressSpace, Unavailable};
 pub use region::{Placed, Region};

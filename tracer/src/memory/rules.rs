@@ -31,7 +31,7 @@ pub struct Program {
 
 /// Addresses from here on are where the kernel puts mappings that ask for no place: below the stack, growing down
 /// (Linux x86-64 `mmap_base`; at most 2^40 bytes of it are randomised away).
-const KERNEL_CHOSEN: u64 = 0x7000_0000_0000;
+pub(super) const KERNEL_CHOSEN: u64 = 0x7000_0000_0000;
 
 /// In place of a path that is missing.
 const NAMELESS_SHARED: &str = "shared memory without a name";

@@ -37,6 +37,8 @@ pub struct Mapping {
     pub offset_bytes: u64,
     /// Whether code may be executed there.
     pub executable: bool,
+    /// Whether it may be read.
+    pub readable: bool,
     /// Whether it may be written to.
     pub writable: bool,
     /// Which file it is.
@@ -101,6 +103,7 @@ fn parse_line(line: &[u8]) -> Option<Mapping> {
         end: u64::from_str_radix(end, 16).ok()?,
         offset_bytes: u64::from_str_radix(offset, 16).ok()?,
         executable: permissions.get(2) == Some(&b'x'),
+        readable: permissions.first() == Some(&b'r'),
         writable: permissions.get(1) == Some(&b'w'),
         file: FileId { device: device.to_owned(), inode },
         backing,

@@ -17,5 +17,5 @@ pub use identity::{Target, TargetError};
 pub use maps::{Backing, FileId, Mapping, parse_maps, read_maps};
 pub use memory::{PresentMemory, ReadMemory, Unread};
 pub use stat::{Stat, parse_stat};
-pub use threads::{thread_ids, thread_name};
+pub use threads::{stack_pointers, thread_ids, thread_name};
 pub use userfaultfd::holds_userfaultfd;

@@ -49,6 +49,11 @@ impl Ranges {
         }
     }
 
+    /// How much is in them.
+    fn bytes(&self) -> u64 {
+        self.ranges.iter().map(|(start, (end, _))| end - start).sum()
+    }
+
     /// Forgets a structure that has moved.
     pub(super) fn remove(&mut self, gone: Structure) {
         self.ranges.retain(|_, (_, structure)| *structure != gone);
@@ -72,6 +77,11 @@ pub(super) struct Known {
 }
 
 impl Known {
+    /// Grows whenever something was added.
+    pub(super) fn bytes(&self) -> u64 {
+        self.pieces.bytes().saturating_add(self.within.bytes())
+    }
+
     /// The closest description.
     pub(super) fn find(&self, address: u64) -> Option<Structure> {
         self.within.find(address).or_else(|| self.pieces.find(address))

@@ -56,8 +56,9 @@ impl Structure {
         }
     }
 
-    /// Whether it lies in the arenas.
-    pub(super) fn in_heap(self) -> bool {
-        matches!(self, Self::Heap | Self::GoroutineStacks | Self::WorkBuffers)
+    /// Whether it is heap: memory of objects. Stacks and work buffers lie between them, and are the runtime's own (its
+    /// statistics count them apart as well: `MemStats.StackSys`, `GCSys`).
+    pub(super) fn is_heap(self) -> bool {
+        self == Self::Heap
     }
 }

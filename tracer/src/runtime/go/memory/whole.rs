@@ -1,7 +1,7 @@
 //! All parts together: read at first, and again when something is not known.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fmt, io,
     sync::Arc,
     time::{Duration, Instant},
@@ -40,10 +40,12 @@ pub(in crate::runtime) struct GoMemory {
     memory: Box<dyn ReadMemory + Send>,
     parts: Parts,
     known: Known,
-    /// Parts that could not be read, at the first reading or the last one.
+    /// Parts that could never be read to their end.
     failed: BTreeMap<&'static str, String>,
+    whole: BTreeSet<&'static str>,
     words: BTreeMap<Structure, Arc<str>>,
     read_at: Instant,
+    took: Duration,
     wait: Duration,
 }
 
@@ -93,8 +95,10 @@ impl GoMemory {
             parts,
             known: Known::default(),
             failed,
+            whole: BTreeSet::new(),
             words: BTreeMap::from(words),
             read_at: Instant::now(),
+            took: Duration::ZERO,
             wait: AGAIN,
         };
         whole.read();
@@ -104,10 +108,19 @@ impl GoMemory {
     /// Reads what is new of every part.
     fn read(&mut self) {
         let begin = Instant::now();
-        let Self { memory, parts, known, failed, .. } = self;
-        parts.read(memory.as_ref(), known, failed);
+        let Self { memory, parts, known, failed, whole, .. } = self;
+        parts.read(memory.as_ref(), known, |part, result| match result {
+            Ok(()) => {
+                whole.insert(part);
+                failed.remove(part);
+            }
+            // What was read to its end once is known but for what is new.
+            Err(error) if whole.contains(part) => log::debug!("{part}: {error}"),
+            Err(error) => drop(failed.insert(part, error.to_string())),
+        });
         self.read_at = Instant::now();
-        self.wait = self.wait.max(begin.elapsed() * SHARE);
+        self.took = begin.elapsed();
+        log::debug!("the runtime's structures were read in {:?}: {} bytes", self.took, self.known.bytes());
     }
 
     fn structure(&mut self, address: u64) -> Option<Structure> {
@@ -150,12 +163,10 @@ impl Parts {
         &mut self,
         memory: &dyn ReadMemory,
         known: &mut Known,
-        failed: &mut BTreeMap<&'static str, String>,
+        mut note: impl FnMut(&'static str, Result<(), Failure>),
     ) {
-        let mut note = |name: &'static str, result: Option<Result<(), Failure>>| match result {
-            None => {}
-            Some(Ok(())) => drop(failed.remove(name)),
-            Some(Err(error)) => drop(failed.insert(name, error.to_string())),
+        let mut note = |name: &'static str, result: Option<Result<(), Failure>>| {
+            result.into_iter().for_each(|result| note(name, result));
         };
         note("heap arenas", self.arenas.as_mut().map(|part| part.read(memory, known)));
         let arenas = self.arenas.as_ref();
@@ -170,16 +181,18 @@ impl Parts {
 impl RuntimeMemory for GoMemory {
     fn find(&mut self, address: u64) -> Option<Belongs> {
         let structure = self.structure(address)?;
-        Some(Belongs { heap: structure.in_heap(), what: Arc::clone(self.words.get(&structure)?) })
+        Some(Belongs { heap: structure.is_heap(), what: Arc::clone(self.words.get(&structure)?) })
     }
 
     fn look_again_for(&mut self, address: u64) -> bool {
-        let before = self.known.find(address);
-        if !matches!(before, None | Some(Structure::Permanent)) || self.read_at.elapsed() < self.wait {
+        let wait = self.wait.max(self.took * SHARE);
+        let roughly = matches!(self.known.find(address), None | Some(Structure::Permanent));
+        if !roughly || self.read_at.elapsed() < wait {
             return false;
         }
+        let before = self.known.bytes();
         self.read();
-        let helped = self.known.find(address) != before;
+        let helped = self.known.bytes() != before;
         self.wait = if helped { AGAIN } else { (self.wait * 2).min(AGAIN_AT_LAST) };
         true
     }
