@@ -112,19 +112,19 @@ impl AddressSpace {
     /// The mapping that held the address at that time (from, to; `CLOCK_MONOTONIC` in ns), as far as can be told.
     /// `None`: it was in none, or the map could not be read again in time.
     pub fn find(&mut self, address: u64, span: Span) -> Option<&Mapping> {
-        let found = self.look_up(address, span)?;
+        let found = self.look_up(address, span, false)?;
         self.history.mapping(found)
     }
 
     /// Whether the mapping that [`find`](Self::find) gives is known to be that of the time: the maps that were read before
     /// and after agree on it. A map that is older than a fault can be that of memory which is long gone.
     pub fn held(&mut self, address: u64, span: Span) -> bool {
-        self.look_up(address, span).is_some_and(|found| found.certain && found.mapping.is_some())
+        self.look_up(address, span, true).is_some_and(|found| found.certain && found.mapping.is_some())
     }
 
     /// What the address belonged to at that time.
     pub fn place(&mut self, address: u64, span: Span) -> Placed {
-        let found = self.look_up(address, span);
+        let found = self.look_up(address, span, true);
         let mut placed = found.and_then(|found| self.by_mapping(found)).unwrap_or_else(Placed::nowhere);
         let mapping = found.and_then(|found| self.history.mapping(found));
         if mapping.is_none_or(|mapping| mapping.backing == Backing::Anonymous) {
@@ -178,10 +178,10 @@ impl AddressSpace {
         self.userfaultfd
     }
 
-    /// Looks the address up, in a map that is new enough if that can be had.
-    fn look_up(&mut self, address: u64, span: Span) -> Option<Found> {
+    /// Looks the address up. `certain`: in a map that was read after that time, if that can be had.
+    fn look_up(&mut self, address: u64, span: Span, certain: bool) -> Option<Found> {
         let waited = |least: Duration| self.read_at.is_none_or(|at| at.elapsed() >= least);
-        let old = self.history.read_ns() < span.1 && waited(self.read_took * REREAD_SHARE);
+        let old = certain && self.history.read_ns() < span.1 && waited(self.read_took * REREAD_SHARE);
         let unknown = position(self.history.latest(), address).is_none() && waited(REREAD_INTERVAL);
         if self.pid != 0 && (old || unknown) {
             self.reread();

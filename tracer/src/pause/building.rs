@@ -17,6 +17,9 @@ use crate::{
 
 /// Intervals kept for the stopping phase of one window; the stopping phase comes first, so the first ones count.
 const INTERVALS_KEPT: usize = 4096;
+/// Faults whose places are looked up together, when their window has closed or there are that many: what the target has
+/// mapped meanwhile is read once then.
+const UNPLACED: usize = 4096;
 /// Code paths kept of one window; further ones are added up under one name.
 const STACKS_KEPT: usize = 4096;
 
@@ -64,6 +67,8 @@ pub(super) struct Building {
     pub(super) regions: BTreeMap<Region, (u64, u64, u64)>,
     /// The same, closer.
     pub(super) places: Places,
+    /// The driver's faults that are in neither yet: address, begin and end, time in ns.
+    unplaced: Vec<(u64, (u64, u64), u64)>,
     pub(super) longest: Option<LongestFault>,
     pub(super) driver_spans: Vec<(u64, u64)>,
     pub(super) other_spans: Vec<FaultSpan>,
@@ -88,12 +93,10 @@ impl Building {
         }
         if by_driver {
             self.add_stack(record, refined, ns);
-            let placed = space.place(record.address, span);
-            self.places.add(&placed, ns);
-            let (count, sum_ns, inferred) = self.regions.entry(placed.region).or_default();
-            *count += 1;
-            *sum_ns += ns;
-            *inferred += u64::from(placed.inferred);
+            self.unplaced.push((record.address, span, ns));
+            if self.unplaced.len() >= UNPLACED {
+                self.place(space);
+            }
             if self.longest.as_ref().is_none_or(|longest| ns > longest.ns) {
                 let mapping = space.find(record.address, span).map(|mapping| mapping.name.clone());
                 self.longest =
@@ -113,6 +116,18 @@ impl Building {
         } else {
             let earliest = self.spans_lost_from_ns.unwrap_or(u64::MAX).min(record.begin_ns);
             self.spans_lost_from_ns = Some(earliest);
+        }
+    }
+
+    /// Looks up what the faults have touched.
+    pub(super) fn place(&mut self, space: &mut AddressSpace) {
+        for (address, span, ns) in std::mem::take(&mut self.unplaced) {
+            let placed = space.place(address, span);
+            self.places.add(&placed, ns);
+            let (count, sum_ns, inferred) = self.regions.entry(placed.region).or_default();
+            *count += 1;
+            *sum_ns += ns;
+            *inferred += u64::from(placed.inferred);
         }
     }
 

@@ -30,9 +30,10 @@ use crate::{
 };
 
 /// The target is read again no sooner than this, and for no more than this part of the time.
-const AGAIN: Duration = Duration::from_millis(500);
+const AGAIN: Duration = Duration::from_millis(200);
 const SHARE: u32 = 100;
-/// The longest wait, when reading brings nothing new.
+/// After so many readings that brought nothing new, the wait doubles each time, up to the longest one.
+const FRUITLESS: u32 = 4;
 const AGAIN_AT_LAST: Duration = Duration::from_secs(30);
 
 /// The Go runtime's memory.
@@ -46,7 +47,7 @@ pub(in crate::runtime) struct GoMemory {
     words: BTreeMap<Structure, Arc<str>>,
     read_at: Instant,
     took: Duration,
-    wait: Duration,
+    fruitless: u32,
 }
 
 /// Each part's layout, as far as the debug information has it.
@@ -99,7 +100,7 @@ impl GoMemory {
             words: BTreeMap::from(words),
             read_at: Instant::now(),
             took: Duration::ZERO,
-            wait: AGAIN,
+            fruitless: 0,
         };
         whole.read();
         whole
@@ -185,15 +186,15 @@ impl RuntimeMemory for GoMemory {
     }
 
     fn look_again_for(&mut self, address: u64) -> bool {
-        let wait = self.wait.max(self.took * SHARE);
+        let doubled = 1 << self.fruitless.saturating_sub(FRUITLESS).min(16);
+        let wait = (AGAIN * doubled).min(AGAIN_AT_LAST).max(self.took * SHARE);
         let roughly = matches!(self.known.find(address), None | Some(Structure::Permanent));
         if !roughly || self.read_at.elapsed() < wait {
             return false;
         }
         let before = self.known.bytes();
         self.read();
-        let helped = self.known.bytes() != before;
-        self.wait = if helped { AGAIN } else { (self.wait * 2).min(AGAIN_AT_LAST) };
+        self.fruitless = if self.known.bytes() == before { self.fruitless.saturating_add(1) } else { 0 };
         true
     }
 
