@@ -33,11 +33,15 @@ pub enum Kind {
     Unchanged = 10,
     /// None of these could be told.
     Other = 11,
+    /// A huge page of anonymous memory.
+    HugePage = 12,
+    /// Given up by the kernel, to deliver a signal: the thread comes back for the page later.
+    GivenUp = 13,
 }
 
 impl Kind {
     /// How many kinds there are: the length of arrays indexed by kind.
-    pub const COUNT: usize = 12;
+    pub const COUNT: usize = 14;
 
     /// All kinds, in the order of their numbers.
     pub const ALL: [Self; Self::COUNT] = [
@@ -53,6 +57,8 @@ impl Kind {
         Self::Waited,
         Self::Unchanged,
         Self::Other,
+        Self::HugePage,
+        Self::GivenUp,
     ];
 
     /// The kind with this number; a number of no kind is [`Kind::Other`].
@@ -97,6 +103,25 @@ pub mod seen {
     pub const STACK_CUT: u32 = 1 << 14;
     /// The thread slept inside the fault: it waited for I/O, a lock, or somebody else.
     pub const SLEPT: u32 = 1 << 15;
+    /// Anonymous memory grew by a huge page at once: see [`super::is_huge`].
+    pub const HUGE: u32 = 1 << 16;
+    /// The kernel gave the fault up to deliver a signal.
+    pub const GIVEN_UP: u32 = 1 << 17;
+    /// Memory was compacted inside the fault.
+    pub const COMPACTED: u32 = 1 << 18;
+}
+
+/// A huge page. Smaller large pages (the kernel's mTHP) are not told from single ones.
+pub const HUGE_BYTES: u64 = 2 << 20;
+/// Other threads' single pages that the same counter can show together with a huge one.
+pub const HUGE_SLACK_BYTES: u64 = 64 << 10;
+
+/// Whether a counter that has grown by so much shows a huge page. Between two readings of a counter that several threads
+/// change there can be many single pages, if a CPU was held up; that they come to just this is next to impossible.
+#[must_use]
+#[inline(always)]
+pub fn is_huge(growth_bytes: u64) -> bool {
+    growth_bytes >= HUGE_BYTES && growth_bytes < HUGE_BYTES + HUGE_SLACK_BYTES
 }
 
 /// Decides a fault's kind from the bits of [`seen`].
@@ -112,6 +137,9 @@ pub fn classify(bits: u32) -> Kind {
     let both = |wanted: u32| bits & wanted == wanted;
     if is(seen::SIGNAL) {
         return Kind::Signal;
+    }
+    if is(seen::GIVEN_UP) {
+        return Kind::GivenUp;
     }
     if is(seen::COUNTERS_EXACT) {
         if is(seen::SWAP) {
@@ -132,6 +160,9 @@ pub fn classify(bits: u32) -> Kind {
         };
     }
     if is(seen::ANON) {
+        if is(seen::HUGE) && !is(seen::FILE | seen::SHARED | seen::PRESENT) {
+            return Kind::HugePage;
+        }
         return if is(seen::FILE | seen::SHARED) || both(seen::ERROR_CODE | seen::PRESENT) {
             Kind::CopyOnWrite
         } else {
@@ -179,12 +210,28 @@ pub struct FaultRecord {
     pub ip: u64,
     /// Time inside direct or memory-cgroup reclaim, in ns.
     pub reclaim_ns: u64,
+    /// Time inside compaction, in ns.
+    pub compact_ns: u64,
+    /// Time blocked outside reclaim and compaction, until the wake-ups, in ns.
+    pub blocked_ns: u64,
+    /// Time ready to run without a CPU, in ns.
+    pub waiting_ns: u64,
+    /// Identity of the kernel stack at the longest of these blocks; 0 when there is none.
+    pub kernel_stack: u64,
+    /// What was read from block devices on this thread, in bytes: the page and its read-ahead.
+    pub read_bytes: u64,
+    /// How many requests that were.
+    pub read_requests: u32,
+    /// The last of these devices, as the block layer numbers it: major << 20 | minor; 0 when there is none.
+    pub device: u32,
+    /// By how much anonymous memory grew at once, when that was a huge page; 0 otherwise.
+    pub huge_bytes: u64,
     /// The process.
     pub tgid: u32,
     /// The thread.
     pub tid: u32,
 }
-wire!(FaultRecord, 72);
+wire!(FaultRecord, 128);
 
 #[cfg(test)]
 mod tests {
@@ -208,6 +255,9 @@ mod tests {
             (EXACT | PRESENT | WRITE, Kind::CopyOnWrite, "write after fork: no counter changes"),
             (EXACT | SHARED | WRITE, Kind::SharedMemory, "memfd page"),
             (EXACT | SIGNAL, Kind::Signal, "guard page"),
+            (EXACT | GIVEN_UP | SLEPT, Kind::GivenUp, "interrupted by a signal"),
+            (EXACT | ANON | WRITE | HUGE, Kind::HugePage, "first write to a huge page"),
+            (EXACT | ANON | SWAP | MAJOR | HUGE, Kind::SwapIn, "a huge page read back"),
             (EXACT | ANON | KERNEL_MODE | WRITE, Kind::Kernel, "read(2) into fresh memory"),
             (EXACT | MAJOR, Kind::Waited, "userfaultfd, retried under the map's lock"),
             (EXACT | SLEPT | WRITE, Kind::Waited, "userfaultfd, retried under the mapping's own lock"),

@@ -7,6 +7,7 @@
 pub mod fault;
 pub mod loss;
 pub mod pause;
+pub mod schedule;
 pub mod settings;
 pub mod stack;
 pub mod thread;

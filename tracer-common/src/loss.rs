@@ -18,14 +18,18 @@ pub enum Loss {
     StackTooDeep = 5,
     /// A fault ended that had no beginning: it had begun before the trace did.
     FaultBeginMissing = 6,
-    /// A fault began and nothing told its end: the kernel gave it up, mostly to deliver a signal such as Go's preemption,
-    /// and the thread came back for the page later. That first part's time is in no total.
+    /// A fault began and nothing told its end, and no signal either. Its time is in no total of faults; of a driver it
+    /// is in the budget's unknown part.
     FaultEndMissing = 7,
+    /// An interval of a thread found the ring buffer full: what a driver was blocked on, who delayed a stop.
+    IntervalRingFull = 8,
+    /// What a worker did in a window found the ring buffer full.
+    WorkerRingFull = 9,
 }
 
 impl Loss {
     /// All causes, in the order of their numbers.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::FaultRingFull,
         Self::StackRingFull,
         Self::PauseRingFull,
@@ -34,6 +38,8 @@ impl Loss {
         Self::StackTooDeep,
         Self::FaultBeginMissing,
         Self::FaultEndMissing,
+        Self::IntervalRingFull,
+        Self::WorkerRingFull,
     ];
 
     /// The name in machine-readable output.
@@ -48,6 +54,8 @@ impl Loss {
             Self::StackTooDeep => "stack_too_deep",
             Self::FaultBeginMissing => "fault_begin_missing",
             Self::FaultEndMissing => "fault_end_missing",
+            Self::IntervalRingFull => "interval_ring_full",
+            Self::WorkerRingFull => "worker_ring_full",
         }
     }
 }

@@ -23,12 +23,41 @@ pub struct Totals {
     pub minor: u64,
     /// Time inside direct or memory-cgroup reclaim, in ns: a plain sum.
     pub reclaim_ns: u64,
+    /// Of that and of compaction, time not spent waiting for a CPU: reclaiming, in ns.
+    pub reclaiming_ns: u64,
+    /// The same of compaction, in ns.
+    pub compacting_ns: u64,
+    /// Time blocked inside faults, outside reclaim and compaction, in ns: a plain sum.
+    pub blocked_ns: u64,
+    /// Time inside faults ready to run without a CPU, in ns: a plain sum.
+    pub waiting_ns: u64,
     /// Time that the kernel-side programs took when faults ended, after the end was stamped, in ns.
     pub tracing_ns: u64,
     /// Indexed by [`Kind`].
     pub by_kind: [KindTotal; Kind::COUNT],
 }
-wire!(Totals, 32 + 16 * Kind::COUNT);
+wire!(Totals, 64 + 16 * Kind::COUNT);
+
+/// Time of the driver outside faults that it did not run, within one window, in ns.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outside {
+    /// Blocked, until the wake-ups; without what is in the two below.
+    pub blocked_ns: u64,
+    /// Ready to run, without a CPU.
+    pub waiting_ns: u64,
+    /// Reclaiming memory inside system calls, running or blocked.
+    pub reclaiming_ns: u64,
+    /// Compacting memory inside system calls, running or blocked.
+    pub compacting_ns: u64,
+    /// From the begin of a fault whose end was not seen to the next thing that was.
+    pub unknown_ns: u64,
+    /// How many waits for a CPU, in faults or not.
+    pub waits: u64,
+    /// The longest of them.
+    pub longest_wait_ns: u64,
+}
+wire!(Outside, 56);
 
 /// How far a window has come, or how it ended.
 pub mod state {
@@ -94,12 +123,14 @@ pub struct WindowRecord {
     pub at_requested: [u64; REGISTERS],
     /// Argument registers at `restarting`.
     pub at_restarting: [u64; REGISTERS],
+    /// What the driver did outside faults other than to run.
+    pub outside: Outside,
     /// Faults on the driver.
     pub driver_totals: Totals,
     /// Faults on the process's other threads that ended inside the window.
     pub other_totals: Totals,
 }
-wire!(WindowRecord, 176 + 2 * (32 + 16 * Kind::COUNT));
+wire!(WindowRecord, 176 + 56 + 2 * (64 + 16 * Kind::COUNT));
 
 /// What a process's windows add up to: right even when records were lost.
 #[repr(C)]
@@ -121,5 +152,7 @@ pub struct ProcessTotals {
     pub ended_threads_major: u64,
     /// How many threads of the process have ended.
     pub ended_threads: u64,
+    /// Anonymous memory as the kernel last told it, in bytes; 0 before that.
+    pub anonymous_bytes: u64,
 }
-wire!(ProcessTotals, 64);
+wire!(ProcessTotals, 72);

@@ -23,6 +23,22 @@ pub mod names {
     pub const RSS_MEMBER: &str = "RSS_MEMBER";
     /// `prev_state` in `sched:sched_switch`.
     pub const SWITCH_PREVIOUS_STATE: &str = "SWITCH_PREVIOUS_STATE";
+    /// `prev_pid` in `sched:sched_switch`.
+    pub const SWITCH_PREVIOUS: &str = "SWITCH_PREVIOUS";
+    /// `prev_comm` in `sched:sched_switch`.
+    pub const SWITCH_PREVIOUS_NAME: &str = "SWITCH_PREVIOUS_NAME";
+    /// `next_pid` in `sched:sched_switch`.
+    pub const SWITCH_NEXT: &str = "SWITCH_NEXT";
+    /// `pid` in `sched:sched_waking`.
+    pub const WAKING_THREAD: &str = "WAKING_THREAD";
+    /// `dev` in `block:block_bio_queue`.
+    pub const BIO_DEVICE: &str = "BIO_DEVICE";
+    /// `nr_sector` in `block:block_bio_queue`.
+    pub const BIO_SECTORS: &str = "BIO_SECTORS";
+    /// `rwbs` in `block:block_bio_queue`.
+    pub const BIO_FLAGS: &str = "BIO_FLAGS";
+    /// `size` in `kmem:rss_stat`.
+    pub const RSS_SIZE: &str = "RSS_SIZE";
     /// `sig` in `signal:signal_generate`.
     pub const SIGNAL_NUMBER: &str = "SIGNAL_NUMBER";
     /// `code` in `signal:signal_generate`.

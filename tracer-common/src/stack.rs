@@ -11,10 +11,21 @@ pub const TAG_STACK: u32 = 2;
 /// Tag of a [`crate::pause::WindowRecord`].
 pub const TAG_WINDOW: u32 = 3;
 
+/// Tag of a [`crate::schedule::IntervalRecord`].
+pub const TAG_INTERVAL: u32 = 4;
+
+/// Tag of a [`crate::thread::WorkerRecord`].
+pub const TAG_WORKER: u32 = 5;
+
+/// [`StackRecord::side`] of a user stack.
+pub const SIDE_USER: u32 = 0;
+/// [`StackRecord::side`] of a kernel stack.
+pub const SIDE_KERNEL: u32 = 1;
+
 /// The most frames that are kept of one user stack: the kernel's own limit (`PERF_MAX_STACK_DEPTH`).
 pub const MAX_FRAMES: usize = 127;
 
-/// A user stack, sent the first time it is seen. Frames are runtime addresses, innermost first.
+/// A stack, sent the first time it is seen. Frames are runtime addresses, or addresses of the kernel, innermost first.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StackRecord {
@@ -26,8 +37,8 @@ pub struct StackRecord {
     pub stack: u64,
     /// The process whose addresses these are.
     pub tgid: u32,
-    /// Not used: 0.
-    pub reserved: u32,
+    /// [`SIDE_USER`] or [`SIDE_KERNEL`].
+    pub side: u32,
     /// Return addresses, innermost first; the first one is the faulting instruction.
     pub frames: [u64; MAX_FRAMES],
 }

@@ -14,7 +14,7 @@ use tracer_common::{
     loss::Loss,
     pause::WindowRecord,
     stack::TAG_FAULT,
-    thread::ThreadState,
+    thread::{ThreadState, freeing},
 };
 
 use crate::{
@@ -24,6 +24,7 @@ use crate::{
     target::{Ids, traced},
     thread,
     tracepoint::tracepoint,
+    worker,
 };
 
 tracepoint!(fault_begin_user);
@@ -84,16 +85,35 @@ fn begin(ids: Ids, address: u64, ip: u64, bits: u32) {
     let now_ns = unsafe { bpf_ktime_get_ns() };
     let Some(state) = thread::known_or_new(ids) else { return };
     if state.begin_ns != 0 {
-        // Given up, mostly to deliver a signal (Linux `fault_signal_pending`). Even when the thread comes back for the
-        // same page the time in between is not the fault's: it may have been parked. So that part is not counted.
-        loss::count(Loss::FaultEndMissing);
+        abandon(ids, state, now_ns);
     }
     state.address = address;
     state.ip = ip;
     state.seen = bits;
+    state.freeing = freeing::NOTHING;
     state.reclaim_ns = 0;
-    state.reclaim_begin_ns = 0;
+    state.reclaiming_ns = 0;
+    state.compact_ns = 0;
+    state.compacting_ns = 0;
+    state.blocked_ns = 0;
+    state.waiting_ns = 0;
+    state.longest_block_ns = 0;
+    state.block_stack = 0;
+    state.read_bytes = 0;
+    state.read_requests = 0;
+    state.device = 0;
+    state.huge_bytes = 0;
     state.begin_ns = now_ns;
+}
+
+/// A fault whose end nothing told, and no signal either. When it really ended is not known, so its time is nobody's.
+#[inline(always)]
+pub fn abandon(ids: Ids, state: &mut ThreadState, now_ns: u64) {
+    loss::count(Loss::FaultEndMissing);
+    if let Some(window) = pause::driven_by(ids) {
+        window.outside.unknown_ns += now_ns.saturating_sub(state.begin_ns);
+    }
+    state.begin_ns = 0;
 }
 
 #[inline(always)]
@@ -124,6 +144,7 @@ pub fn finish(ctx: *mut c_void, ids: Ids, state: &mut ThreadState, bits: u32) {
     let end_ns = unsafe { bpf_ktime_get_ns() };
     let begin_ns = state.begin_ns;
     state.begin_ns = 0;
+    state.freeing = freeing::NOTHING;
     let Some(window) = pause::window(ids.tgid) else { return };
     if window.state == pause::CLOSED {
         return;
@@ -142,7 +163,11 @@ pub fn finish(ctx: *mut c_void, ids: Ids, state: &mut ThreadState, bits: u32) {
     } else {
         begin_ns
     };
-    pause::add(window, bits, classify(bits), end_ns.saturating_sub(inside_from_ns), state.reclaim_ns);
+    let inside_ns = end_ns.saturating_sub(inside_from_ns);
+    pause::add(window, bits, classify(bits), inside_ns, state);
+    if bits & seen::DRIVER == 0 {
+        worker::fault_ended(ids.task, state, window, inside_ns);
+    }
     send(ctx, ids, state, window, bits, begin_ns, end_ns);
     pause::add_tracing(window, bits, end_ns);
 }
@@ -172,6 +197,14 @@ fn send(
         address: state.address,
         ip: state.ip,
         reclaim_ns: state.reclaim_ns,
+        compact_ns: state.compact_ns,
+        blocked_ns: state.blocked_ns,
+        waiting_ns: state.waiting_ns,
+        kernel_stack: state.block_stack,
+        read_bytes: state.read_bytes,
+        read_requests: state.read_requests,
+        device: state.device,
+        huge_bytes: state.huge_bytes,
         tgid: ids.tgid,
         tid: ids.tid,
     });

@@ -6,11 +6,12 @@
 #![no_main]
 #![feature(asm_experimental_arch)]
 
+mod device;
 mod fault;
+mod freeing;
 mod kind;
 mod loss;
 mod pause;
-mod reclaim;
 mod registers;
 mod schedule;
 mod settings;
@@ -19,6 +20,7 @@ mod stack;
 mod target;
 mod thread;
 mod tracepoint;
+mod worker;
 
 #[cfg(not(test))]
 #[panic_handler]

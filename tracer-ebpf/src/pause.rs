@@ -14,13 +14,15 @@ use tracer_common::{
     loss::Loss,
     pause::{ProcessTotals, WindowRecord, flag, state},
     stack::TAG_WINDOW,
+    thread::{ThreadState, cpu},
 };
 
 pub use tracer_common::pause::state::CLOSED;
 
 use crate::{
-    loss, registers, stack,
+    fault, loss, registers, stack,
     target::{Ids, traced},
+    thread, worker,
 };
 
 /// By process; the user side puts a zeroed value there before the gate opens. Left in place at the end, so that
@@ -49,6 +51,22 @@ fn process(tgid: u32) -> Option<&'static mut ProcessTotals> {
     PROCESSES.get_ptr_mut(tgid).map(|totals| unsafe { &mut *totals })
 }
 
+/// The open window that this thread drives.
+#[inline(always)]
+pub fn driven_by(ids: Ids) -> Option<&'static mut WindowRecord> {
+    window(ids.tgid).filter(|window| window.state != state::CLOSED && window.driver == ids.tid)
+}
+
+/// How much anonymous memory the process has, as the kernel has just told it. Returns by how much that is more than the
+/// last time; 0 when that is not known.
+#[inline(always)]
+pub fn anonymous_growth_bytes(tgid: u32, bytes: u64) -> u64 {
+    let Some(process) = process(tgid) else { return 0 };
+    let before = process.anonymous_bytes;
+    process.anonymous_bytes = bytes;
+    if before == 0 { 0 } else { bytes.saturating_sub(before) }
+}
+
 /// When the window opened, as far as that was seen.
 #[inline(always)]
 pub fn opened_ns(window: &WindowRecord) -> u64 {
@@ -63,16 +81,20 @@ pub fn opened_ns(window: &WindowRecord) -> u64 {
 
 /// Adds a fault to the window's totals: of the driver, which only the driver writes, or of the other threads.
 #[inline(always)]
-pub fn add(window: &mut WindowRecord, bits: u32, kind: Kind, ns: u64, reclaim_ns: u64) {
+pub fn add(window: &mut WindowRecord, bits: u32, kind: Kind, ns: u64, state: &ThreadState) {
     let index = kind as usize;
     if index >= Kind::COUNT {
         return;
     }
     let totals = if bits & seen::DRIVER != 0 { &mut window.driver_totals } else { &mut window.other_totals };
-    if bits & seen::SIGNAL == 0 {
+    if bits & (seen::SIGNAL | seen::GIVEN_UP) == 0 {
         increase(if bits & seen::MAJOR != 0 { &mut totals.major } else { &mut totals.minor }, 1);
     }
-    increase(&mut totals.reclaim_ns, reclaim_ns);
+    increase(&mut totals.reclaim_ns, state.reclaim_ns);
+    increase(&mut totals.reclaiming_ns, state.reclaiming_ns);
+    increase(&mut totals.compacting_ns, state.compacting_ns);
+    increase(&mut totals.blocked_ns, state.blocked_ns);
+    increase(&mut totals.waiting_ns, state.waiting_ns);
     increase(&mut totals.by_kind[index].count, 1);
     increase(&mut totals.by_kind[index].sum_ns, ns);
 }
@@ -119,6 +141,13 @@ pub fn pause_requested(ctx: ProbeContext) -> u32 {
         send(window);
     }
     open(window, ids);
+    // The driver runs: what was noted of its last switch is done with. From here on its switches count.
+    if let Some(state) = thread::known_or_new(ids) {
+        state.cpu = cpu::RUNNING;
+        if state.begin_ns != 0 {
+            fault::abandon(ids, state, now_ns);
+        }
+    }
     window.requested_ns = now_ns;
     // SAFETY: the probe's registers, valid while the program runs.
     let regs = unsafe { &*ctx.regs };
@@ -158,6 +187,11 @@ pub fn pause_resumed(ctx: ProbeContext) -> u32 {
     // SAFETY: the helper has no preconditions.
     window.resumed_ns = unsafe { bpf_ktime_get_ns() };
     window.resumed_by = ids.tid;
+    if let Some(state) = thread::known(ids)
+        && state.begin_ns != 0
+    {
+        fault::abandon(ids, state, window.resumed_ns);
+    }
     window.flags |= flag::RESUMED;
     if window.driver != ids.tid {
         window.flags |= flag::DRIVER_CHANGED;
@@ -173,6 +207,7 @@ pub fn pause_resumed(ctx: ProbeContext) -> u32 {
         }
     }
     debug!(&ctx, "pause {} closed", window.window);
+    worker::window_closes(window);
     send(window);
     window.state = state::CLOSED;
     0

@@ -16,6 +16,22 @@ pub static RSS_MEMBER: Global<FieldOffset> = Global::new(UNKNOWN_OFFSET);
 #[unsafe(no_mangle)]
 pub static SWITCH_PREVIOUS_STATE: Global<FieldOffset> = Global::new(UNKNOWN_OFFSET);
 #[unsafe(no_mangle)]
+pub static SWITCH_PREVIOUS: Global<FieldOffset> = Global::new(UNKNOWN_OFFSET);
+#[unsafe(no_mangle)]
+pub static SWITCH_PREVIOUS_NAME: Global<FieldOffset> = Global::new(UNKNOWN_OFFSET);
+#[unsafe(no_mangle)]
+pub static SWITCH_NEXT: Global<FieldOffset> = Global::new(UNKNOWN_OFFSET);
+#[unsafe(no_mangle)]
+pub static WAKING_THREAD: Global<FieldOffset> = Global::new(UNKNOWN_OFFSET);
+#[unsafe(no_mangle)]
+pub static BIO_DEVICE: Global<FieldOffset> = Global::new(UNKNOWN_OFFSET);
+#[unsafe(no_mangle)]
+pub static BIO_SECTORS: Global<FieldOffset> = Global::new(UNKNOWN_OFFSET);
+#[unsafe(no_mangle)]
+pub static BIO_FLAGS: Global<FieldOffset> = Global::new(UNKNOWN_OFFSET);
+#[unsafe(no_mangle)]
+pub static RSS_SIZE: Global<FieldOffset> = Global::new(UNKNOWN_OFFSET);
+#[unsafe(no_mangle)]
 pub static SIGNAL_NUMBER: Global<FieldOffset> = Global::new(UNKNOWN_OFFSET);
 #[unsafe(no_mangle)]
 pub static SIGNAL_CODE: Global<FieldOffset> = Global::new(UNKNOWN_OFFSET);

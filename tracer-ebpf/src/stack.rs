@@ -13,7 +13,7 @@ use aya_ebpf::{
 };
 use tracer_common::{
     loss::Loss,
-    stack::{MAX_FRAMES, StackRecord, TAG_STACK, hash_step},
+    stack::{MAX_FRAMES, SIDE_KERNEL, SIDE_USER, StackRecord, TAG_STACK, hash_step},
 };
 
 use crate::loss;
@@ -64,30 +64,49 @@ pub fn walk_at_request(ctx: *mut c_void, tgid: u32) -> Walked {
     }
 }
 
+/// Walks the current thread's kernel stack and makes sure that its frames have been sent. Returns its identity; 0 when
+/// there is none.
+#[inline(always)]
+pub fn walk_kernel(ctx: *mut c_void, tgid: u32) -> u64 {
+    match STACK_SCRATCH.get_ptr_mut(0) {
+        // SAFETY: a live map value of this CPU; the programs that use it run with preemption off.
+        Some(record) => walk_side(unsafe { &mut *record }, ctx, tgid, SIDE_KERNEL).stack,
+        None => 0,
+    }
+}
+
 #[inline(always)]
 fn walk_into(record: &mut StackRecord, ctx: *mut c_void, tgid: u32) -> Walked {
+    walk_side(record, ctx, tgid, SIDE_USER)
+}
+
+#[inline(always)]
+fn walk_side(record: &mut StackRecord, ctx: *mut c_void, tgid: u32, side: u32) -> Walked {
     const NONE: Walked = Walked { stack: 0, cut: false };
+    let flags = if side == SIDE_USER { u64::from(BPF_F_USER_STACK) } else { 0 };
     // SAFETY: the buffer is as long as is said.
     let walked_bytes = unsafe {
-        bpf_get_stack(
-            ctx,
-            (&raw mut record.frames).cast(),
-            size_of_val(&record.frames) as u32,
-            u64::from(BPF_F_USER_STACK),
-        )
+        bpf_get_stack(ctx, (&raw mut record.frames).cast(), size_of_val(&record.frames) as u32, flags)
     };
     if walked_bytes < 8 {
         loss::count(Loss::StackUnreadable);
         return NONE;
     }
     let frame_count = (walked_bytes as usize) / 8;
-    let mut hash = u64::from(tgid) | 1 << 63;
+    // Through memory, and not in a register: each way out of the loop would otherwise be verified to the program's end with
+    // a count of its own.
+    // SAFETY: a live reference; volatile, so that the compiler doesn't keep it in a register all the same.
+    unsafe { (&raw mut record.frame_count).write_volatile(frame_count as u32) };
+    // The kernel's code is at the same place for every process.
+    let mut hash = if side == SIDE_USER { u64::from(tgid) | 1 << 63 } else { 1 << 62 };
     for index in 0..MAX_FRAMES {
         if index >= frame_count {
             break;
         }
         hash = hash_step(hash, record.frames[index]);
     }
+    // SAFETY: as above.
+    let frame_count = unsafe { (&raw const record.frame_count).read_volatile() } as usize;
     let cut = frame_count >= MAX_FRAMES;
     if cut {
         loss::count(Loss::StackTooDeep);
@@ -96,10 +115,9 @@ fn walk_into(record: &mut StackRecord, ctx: *mut c_void, tgid: u32) -> Walked {
     // SAFETY: only the presence matters.
     if unsafe { STACKS_SENT.get(stack) }.is_none() {
         record.tag = TAG_STACK;
-        record.frame_count = frame_count as u32;
         record.stack = stack;
         record.tgid = tgid;
-        record.reserved = 0;
+        record.side = side;
         if !send(record, frame_count) {
             loss::count(Loss::StackRingFull);
             return Walked { stack: 0, cut };

@@ -14,27 +14,37 @@ use crate::settings::{PID_NAMESPACE_DEVICE, PID_NAMESPACE_INODE};
 #[map]
 static TARGETS: HashMap<u32, u32> = HashMap::with_max_entries(1024, 0);
 
-/// The current thread's ids in the tracer's pid namespace.
+/// The current thread's ids.
 #[derive(Clone, Copy)]
 pub struct Ids {
+    /// The process, in the tracer's pid namespace.
     pub tgid: u32,
+    /// The thread, in the tracer's pid namespace.
     pub tid: u32,
+    /// The thread, in the initial pid namespace: the one that the scheduler's events speak of.
+    pub task: u32,
 }
 
 /// The current thread, if its process is traced.
 #[inline(always)]
 pub fn traced() -> Option<Ids> {
     let ids = current()?;
+    is_target(ids.tgid).then_some(ids)
+}
+
+/// Whether the process is traced.
+#[inline(always)]
+pub fn is_target(tgid: u32) -> bool {
     // SAFETY: the value is not read, only its presence matters.
-    unsafe { TARGETS.get(ids.tgid) }.map(|_| ids)
+    unsafe { TARGETS.get(tgid) }.is_some()
 }
 
 #[inline(always)]
 fn current() -> Option<Ids> {
+    let both = bpf_get_current_pid_tgid();
     let inode = PID_NAMESPACE_INODE.load();
     if inode == 0 {
-        let both = bpf_get_current_pid_tgid();
-        return Some(Ids { tgid: (both >> 32) as u32, tid: both as u32 });
+        return Some(Ids { tgid: (both >> 32) as u32, tid: both as u32, task: both as u32 });
     }
     let mut info = bpf_pidns_info { pid: 0, tgid: 0 };
     // SAFETY: `info` is a live stack value of exactly the size given.
@@ -46,5 +56,5 @@ fn current() -> Option<Ids> {
             size_of::<bpf_pidns_info>() as u32,
         )
     };
-    (status == 0).then_some(Ids { tgid: info.tgid, tid: info.pid })
+    (status == 0).then_some(Ids { tgid: info.tgid, tid: info.pid, task: both as u32 })
 }

@@ -1,26 +1,40 @@
-//! The table of threads: the fault each one is in, and what its faults add up to.
+//! The table of threads: the fault each one is in, whether it runs, and what its faults add up to.
 
-use aya_ebpf::{macros::map, maps::HashMap, programs::TracePointContext};
-use tracer_common::{loss::Loss, thread::ThreadState};
+use aya_ebpf::{
+    macros::{map, raw_tracepoint},
+    maps::HashMap,
+    programs::RawTracePointContext,
+};
+use tracer_common::{
+    loss::Loss,
+    thread::{ThreadState, cpu, freeing},
+};
 
 use crate::{
     loss, pause,
     target::{Ids, traced},
-    tracepoint::tracepoint,
 };
 
-/// By thread id. The size can be set when the object is loaded.
+/// By thread id in the initial pid namespace. The size can be set when the object is loaded.
 #[map]
 static THREADS: HashMap<u32, ThreadState> = HashMap::with_max_entries(32768, 0);
 
-/// The thread's state, if it has one.
+/// The current thread's state, if it has one.
 #[inline(always)]
 pub fn known(ids: Ids) -> Option<&'static mut ThreadState> {
-    // SAFETY: only the thread itself writes to its state, and it is removed by the thread itself when it ends.
-    THREADS.get_ptr_mut(ids.tid).map(|state| unsafe { &mut *state })
+    of_task(ids.task)
 }
 
-/// The thread's state, made if it has none. `None`: the table is full, which is counted.
+/// The state of a thread by its id in the initial pid namespace.
+#[inline(always)]
+pub fn of_task(task: u32) -> Option<&'static mut ThreadState> {
+    // SAFETY: what a fault changes only the thread itself writes; what a switch changes is written on the CPU that
+    // switches it, with the run queue locked; a wake-up writes its own two fields while the thread is off the CPU. It is
+    // removed by the thread itself when it ends.
+    THREADS.get_ptr_mut(task).map(|state| unsafe { &mut *state })
+}
+
+/// The current thread's state, made if it has none. `None`: the table is full, which is counted.
 #[inline(always)]
 pub fn known_or_new(ids: Ids) -> Option<&'static mut ThreadState> {
     if let Some(state) = known(ids) {
@@ -30,30 +44,52 @@ pub fn known_or_new(ids: Ids) -> Option<&'static mut ThreadState> {
         begin_ns: 0,
         address: 0,
         ip: 0,
-        reclaim_begin_ns: 0,
+        freeing_begin_ns: 0,
+        freeing_waiting_ns: 0,
         reclaim_ns: 0,
+        reclaiming_ns: 0,
+        compact_ns: 0,
+        compacting_ns: 0,
+        blocked_ns: 0,
+        waiting_ns: 0,
+        longest_block_ns: 0,
+        block_stack: 0,
+        read_bytes: 0,
+        huge_bytes: 0,
+        read_requests: 0,
+        device: 0,
+        switched_ns: 0,
+        woken_ns: 0,
+        off_kernel_stack: 0,
+        off_user_stack: 0,
+        interval_window: 0,
+        intervals: 0,
+        cpu: cpu::RUNNING,
+        freeing: freeing::NOTHING,
+        woken_by: 0,
         seen: 0,
         tgid: ids.tgid,
+        tid: ids.tid,
+        worker: 0,
         minor: 0,
         major: 0,
     };
-    if THREADS.insert(ids.tid, fresh, 0).is_err() {
+    if THREADS.insert(ids.task, fresh, 0).is_err() {
         loss::count(Loss::ThreadTableFull);
         return None;
     }
     known(ids)
 }
 
-tracepoint!(thread_exit);
-
-/// A thread ends: its totals go to its process, its place in the table is free.
-#[inline(always)]
-fn thread_exit(_ctx: TracePointContext) {
-    let Some(ids) = traced() else { return };
+/// `sched:sched_process_exit`. A thread ends: its totals go to its process, its place in the table is free.
+#[raw_tracepoint]
+pub fn thread_exit(_ctx: RawTracePointContext) -> i32 {
+    let Some(ids) = traced() else { return 0 };
     let (minor, major) = match known(ids) {
         Some(state) => (state.minor, state.major),
         None => (0, 0),
     };
     pause::thread_ended(ids, minor, major);
-    let _ = THREADS.remove(ids.tid);
+    let _ = THREADS.remove(ids.task);
+    0
 }

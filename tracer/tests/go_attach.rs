@@ -129,6 +129,7 @@ fn round(events: &tokio::runtime::Runtime, pid: u32, code: &Code) -> (BTreeSet<u
         keep: Keep::Worst(5),
         sizes: Sizes::default(),
         cross_check: false,
+        without: Vec::new(),
         measure_programs: false,
     };
     let subject = Subject { target: &target, image: &image, recognised: &recognised };

@@ -221,7 +221,7 @@ fn swapped_out_pages() {
 
 #[test]
 fn userfaults() {
-    inferred(&with(&["--userfault", "5"]).1, Kind::Userfault, true);
+    inferred(&with(&["--userfault", "5"]).1, Kind::Userfault, false);
 }
 
 #[test]

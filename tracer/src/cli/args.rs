@@ -2,6 +2,7 @@
 
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 
+use crate::probe::OPTIONAL_TRACEPOINTS;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 const EXAMPLES: &str = "\
@@ -117,6 +118,9 @@ pub struct TraceArgs {
     /// Also probe what the runtime's own stamps tell, and compare (one more trap in each pause)
     #[arg(long)]
     pub cross_check: bool,
+    /// Don't use this tracepoint, such as sched:sched_waking; what rests on it is reported as unavailable (repeatable)
+    #[arg(long, value_name = "EVENT", value_parser = clap::builder::PossibleValuesParser::new(OPTIONAL_TRACEPOINTS))]
+    pub without: Vec<String>,
     /// Measure what the kernel-side programs cost (slows every BPF program on the host a little)
     #[arg(long)]
     pub measure_overhead: bool,

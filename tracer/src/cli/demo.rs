@@ -27,6 +27,7 @@ pub(super) fn demo(arguments: &DemoArgs, global: Global, started: Instant) -> an
         keep: Keep::All,
         sizes: Sizes::default(),
         cross_check: false,
+        without: Vec::new(),
         measure_programs: true,
     };
     let mut stdin = target.child.stdin.take().context("the demo target has no standard input")?;

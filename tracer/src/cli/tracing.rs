@@ -29,6 +29,7 @@ pub(super) fn options(arguments: &TraceArgs, global: Global) -> Options {
             log_level: LOG_LEVELS[usize::from(global.verbose).min(LOG_LEVELS.len() - 1)],
         },
         cross_check: arguments.cross_check,
+        without: arguments.without.clone(),
         measure_programs: arguments.measure_overhead,
     }
 }

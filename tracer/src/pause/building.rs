@@ -2,13 +2,22 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use tracer_common::fault::{self, FaultRecord, seen};
+use tracer_common::{
+    fault::{self, FaultRecord, seen},
+    schedule::{IntervalRecord, doing},
+    thread::WorkerRecord,
+};
 
 use super::{
+    blocked::BlockedOn,
+    budget::KnownBlocks,
+    kernel_stacks::KernelStacks,
     kind::Kind,
     longest::LongestFault,
     places::Places,
+    reads::{self, Reads},
     refine::{Refined, Surroundings, plain, refine},
+    waits::DriverWaits,
 };
 use crate::{
     memory::{AddressSpace, Region},
@@ -20,6 +29,8 @@ const INTERVALS_KEPT: usize = 4096;
 /// Faults whose places are looked up together, when their window has closed or there are that many: what the target has
 /// mapped meanwhile is read once then.
 const UNPLACED: usize = 4096;
+/// Kernel stacks kept of one code path; further ones are added up as unknown.
+const KERNEL_STACKS_KEPT: usize = 64;
 /// Code paths kept of one window; further ones are added up under one name.
 const STACKS_KEPT: usize = 4096;
 
@@ -28,6 +39,8 @@ const STACKS_KEPT: usize = 4096;
 pub struct StackTotal {
     /// By kind: count, time inside the window in ns, and how many are inferred.
     pub by_kind: BTreeMap<Kind, (u64, u64, u64)>,
+    /// Where in the kernel these faults were blocked: by kernel stack, how many faults and for how long in ns.
+    pub kernel: BTreeMap<u64, (u64, u64)>,
     /// The stack's outermost frames are missing.
     pub cut: bool,
 }
@@ -69,6 +82,12 @@ pub(super) struct Building {
     pub(super) places: Places,
     /// The driver's faults that are in neither yet: address, begin and end, time in ns.
     unplaced: Vec<(u64, (u64, u64), u64)>,
+    pub(super) waits: DriverWaits,
+    pub(super) reads: Reads,
+    /// What each worker did, at most [`tracer_common::thread::WORKERS`] of them.
+    pub(super) workers: Vec<WorkerRecord>,
+    /// Intervals of all threads, for the stopping phase and the workers.
+    pub(super) intervals: Vec<IntervalRecord>,
     pub(super) longest: Option<LongestFault>,
     pub(super) driver_spans: Vec<(u64, u64)>,
     pub(super) other_spans: Vec<FaultSpan>,
@@ -80,9 +99,16 @@ pub(super) struct Building {
 
 impl Building {
     /// Adds one detail.
-    pub(super) fn add(&mut self, record: &FaultRecord, space: &mut AddressSpace, around: Surroundings) {
+    pub(super) fn add(
+        &mut self,
+        record: &FaultRecord,
+        space: &mut AddressSpace,
+        kernel_stacks: &KernelStacks,
+        around: Surroundings,
+    ) {
         self.details += 1;
-        let refined = refined(record, space, around);
+        let on = (record.kernel_stack != 0).then(|| kernel_stacks.on(record.kernel_stack));
+        let refined = refined(record, space, on, around);
         let by_driver = record.seen & seen::DRIVER != 0;
         let span = (record.begin_ns, record.end_ns);
         let ns = record.end_ns.saturating_sub(record.begin_ns);
@@ -96,6 +122,9 @@ impl Building {
             self.unplaced.push((record.address, span, ns));
             if self.unplaced.len() >= UNPLACED {
                 self.place(space);
+            }
+            if around.devices_seen {
+                reads::add(&mut self.reads, record, refined.kind, ns);
             }
             if self.longest.as_ref().is_none_or(|longest| ns > longest.ns) {
                 let mapping = space.find(record.address, span).map(|mapping| mapping.name.clone());
@@ -140,6 +169,38 @@ impl Building {
         *count += 1;
         *sum_ns += ns;
         *inferred += u64::from(refined.inferred);
+        if record.blocked_ns > 0 {
+            let full =
+                total.kernel.len() >= KERNEL_STACKS_KEPT && !total.kernel.contains_key(&record.kernel_stack);
+            let kernel_stack = if full { 0 } else { record.kernel_stack };
+            let (count, blocked_ns) = total.kernel.entry(kernel_stack).or_default();
+            *count += 1;
+            *blocked_ns += record.blocked_ns;
+        }
+    }
+
+    /// Adds an interval of a thread.
+    pub(super) fn interval(&mut self, record: &IntervalRecord) {
+        if record.doing & doing::DRIVER != 0 {
+            self.waits.add(record);
+        }
+        if self.intervals.len() < INTERVALS_KEPT {
+            self.intervals.push(*record);
+        }
+    }
+
+    /// What the driver's faults were blocked on, as far as the details tell.
+    pub(super) fn known(&self, kernel_stacks: &KernelStacks) -> KnownBlocks {
+        let mut known = KnownBlocks::default();
+        for (kernel_stack, (_, ns)) in self.stacks.values().flat_map(|total| &total.kernel) {
+            match kernel_stacks.on(*kernel_stack) {
+                BlockedOn::Io => known.fault_io_ns += ns,
+                BlockedOn::Unknown => {}
+                _ => known.fault_other_ns += ns,
+            }
+        }
+        self.waits.known(kernel_stacks, &mut known);
+        known
     }
 
     /// The window opened at this time: faults that began before are clipped as the kernel side clipped them.
@@ -166,13 +227,18 @@ impl Building {
 }
 
 /// What the mapping tells counts against the kernel side's observations only if it was there when the fault was.
-fn refined(record: &FaultRecord, space: &mut AddressSpace, around: Surroundings) -> Refined {
-    let observed = plain(fault::classify(record.seen), around);
+fn refined(
+    record: &FaultRecord,
+    space: &mut AddressSpace,
+    on: Option<BlockedOn>,
+    around: Surroundings,
+) -> Refined {
+    let observed = refine(record.seen, None, on, around);
     let span = (record.begin_ns, record.end_ns);
     let Some(backing) = space.find(record.address, span).map(|mapping| mapping.backing) else {
         return observed;
     };
-    let refined = refine(record.seen, Some(backing), around);
+    let refined = refine(record.seen, Some(backing), on, around);
     // Where the counters tell the kind, what they leave open is anybody's guess anyhow; where they don't, the mapping is
     // all there is, and a wrong one makes a wrong kind.
     let counters_exact = record.seen & seen::COUNTERS_EXACT != 0;

@@ -4,14 +4,19 @@ use std::collections::{BTreeMap, HashMap};
 
 use tracer_common::{
     fault::{self, FaultRecord, classify},
+    schedule::IntervalRecord,
     stack::StackRecord,
+    thread::WorkerRecord,
 };
 
 use super::{
+    budget::{Budget, StoppingBudget},
     building::Building,
     durations::Durations,
     finished::{Closed, FinishedPause, KindCount},
+    kernel_stacks::{KernelStack, KernelStacks},
     kind::Kind,
+    reads::{self, Reads},
     refine::Surroundings,
     state::State,
 };
@@ -39,6 +44,7 @@ pub struct Collector {
     space: AddressSpace,
     open: HashMap<u64, Building>,
     stacks: HashMap<u64, Vec<u64>>,
+    kernel_stacks: KernelStacks,
     collected: Collected,
 }
 
@@ -91,6 +97,14 @@ pub struct Collected {
     pub drove: BTreeMap<u32, u64>,
     /// Details that arrived.
     pub details: u64,
+    /// The budgets of complete pauses; `None` when switches are not seen.
+    pub budget: Option<Budget>,
+    /// Stopping phases: how many, their time in ns, and how the last thread of each spent it.
+    pub stopping: Option<(u64, u64, StoppingBudget)>,
+    /// What the drivers' faults read.
+    pub reads: Reads,
+    /// The kernel's stacks.
+    pub kernel_stacks: KernelStacks,
     /// Frames of each stack that was sent, runtime addresses, innermost first.
     pub stacks: HashMap<u64, Vec<u64>>,
 }
@@ -113,6 +127,7 @@ impl Collector {
             space,
             open: HashMap::new(),
             stacks: HashMap::new(),
+            kernel_stacks: KernelStacks::default(),
             collected: Collected::default(),
         }
     }
@@ -146,12 +161,33 @@ impl Collector {
         if !self.around.userfaultfd && classify(record.seen) == fault::Kind::Waited {
             self.around.userfaultfd = self.space.userfaultfd();
         }
-        if self.open.len() >= WINDOWS_OPEN && !self.open.contains_key(&record.window) {
+        self.make_room_for(record.window);
+        let building = self.open.entry(record.window).or_default();
+        building.add(record, &mut self.space, &self.kernel_stacks, self.around);
+    }
+
+    /// An interval of a thread inside a window.
+    pub fn interval(&mut self, record: &IntervalRecord) {
+        self.make_room_for(record.window);
+        self.open.entry(record.window).or_default().interval(record);
+    }
+
+    /// What a worker did in a window.
+    pub fn worker(&mut self, record: &WorkerRecord) {
+        self.make_room_for(record.window);
+        self.open.entry(record.window).or_default().workers.push(*record);
+    }
+
+    /// A kernel stack's names.
+    pub fn kernel_stack(&mut self, stack: u64, named: KernelStack) {
+        self.kernel_stacks.insert(stack, named);
+    }
+
+    fn make_room_for(&mut self, window: u64) {
+        if self.open.len() >= WINDOWS_OPEN && !self.open.contains_key(&window) {
             let oldest = self.open.keys().min().copied();
             oldest.and_then(|window| self.open.remove(&window));
         }
-        let building = self.open.entry(record.window).or_default();
-        building.add(record, &mut self.space, self.around);
     }
 
     /// A stack's frames.
@@ -164,7 +200,7 @@ impl Collector {
     pub fn window(&mut self, closed: Closed) {
         let mut building = self.open.remove(&closed.record.window).unwrap_or_default();
         building.place(&mut self.space);
-        let pause = FinishedPause::new(closed, building, self.around);
+        let pause = FinishedPause::new(closed, building, &self.kernel_stacks, self.around);
         self.collected.add(&pause);
         self.collected.keep(pause, self.keep);
     }
@@ -179,6 +215,7 @@ impl Collector {
     #[must_use]
     pub fn finish(mut self) -> (Collected, AddressSpace) {
         self.collected.stacks = self.stacks;
+        self.collected.kernel_stacks = self.kernel_stacks;
         (self.collected, self.space)
     }
 }
@@ -229,6 +266,16 @@ impl Collected {
         if let Some(stopping_ns) = pause.stopping_ns() {
             self.stopping_ns = Some(self.stopping_ns.unwrap_or(0) + stopping_ns);
         }
+        if let Some(budget) = &pause.budget {
+            self.budget.get_or_insert_default().add(budget);
+        }
+        if let Some(stopping) = &pause.stopping {
+            let (count, ns, budget) = self.stopping.get_or_insert_default();
+            *count += 1;
+            *ns += stopping.ns;
+            budget.add(&stopping.budget);
+        }
+        reads::add_all(&mut self.reads, &pause.reads);
         add_counts(&mut self.by_kind, &pause.by_kind);
         add_counts(&mut self.by_region, &pause.by_region);
         add_counts(&mut self.others_by_kind, &pause.others_by_kind);

@@ -5,13 +5,20 @@ use std::collections::{BTreeMap, HashMap};
 use tracer_common::pause::{Totals, WindowRecord};
 
 use super::{
+    budget::{Budget, budget},
     building::{Building, FaultSpan, Moved, StackTotal},
     intervals::union_length,
+    kernel_stacks::KernelStacks,
     kind::Kind,
     longest::LongestFault,
     places::PlaceTotal,
+    reads::Reads,
     refine::{Surroundings, plain},
     state::State,
+    stopping::Stopping,
+    throttling::Throttling,
+    waits::DriverWaits,
+    workers::Worker,
 };
 use crate::{
     memory::Region,
@@ -60,6 +67,8 @@ pub struct Closed {
     pub reason: Reason,
     /// The runtime's own stamps.
     pub stamps: RuntimeStamps,
+    /// CPU throttling around it.
+    pub throttling: Option<Throttling>,
 }
 
 /// One pause.
@@ -93,12 +102,29 @@ pub struct FinishedPause {
     pub stopping_faults: Vec<StoppingFault>,
     /// Time of the driver in faults, plus stopping time when another thread was in a fault and the driver was not.
     pub explained_ns: u64,
+    /// Where the time went; `None` when switches are not seen, or the pause was not seen whole.
+    pub budget: Option<Budget>,
+    /// The workers' accounts; empty when switches are not seen.
+    pub workers: Vec<Worker>,
+    /// CPU throttling around it, when the driver waited for a CPU.
+    pub throttling: Option<Throttling>,
+    /// The driver's waits.
+    pub waits: DriverWaits,
+    /// What the driver's faults read.
+    pub reads: Reads,
+    /// How the world came to a stop; `None` when switches are not seen, or a mark is missing.
+    pub stopping: Option<Stopping>,
 }
 
 impl FinishedPause {
     /// Puts the kernel side's record and the details together.
-    pub(super) fn new(closed: Closed, mut building: Building, around: Surroundings) -> Self {
-        let Closed { record, state, reason, stamps } = closed;
+    pub(super) fn new(
+        closed: Closed,
+        mut building: Building,
+        kernel_stacks: &KernelStacks,
+        around: Surroundings,
+    ) -> Self {
+        let Closed { record, state, reason, stamps, throttling } = closed;
         let opened = [record.requested_ns, record.stopped_ns, record.restarting_ns];
         building.settle(opened.into_iter().find(|ns| *ns != 0).unwrap_or(0), around);
         let by_kind = kinds(&record.driver_totals, &building.driver_moves, around);
@@ -108,7 +134,26 @@ impl FinishedPause {
         let explained_ns = in_faults_ns + stopping.map_or(0, |phase| others_only_ns(&building, phase));
         let stopping_faults = stopping.map_or_else(Vec::new, |phase| listed(&building.other_spans, phase));
         let by_region = regions(&building.regions, &by_kind);
-        let places = building.places.finish(&by_region);
+        let places = std::mem::take(&mut building.places).finish(&by_region);
+        let whole = around.schedule_seen && state == State::Complete;
+        let budget = whole.then(|| {
+            let duration_ns = record.resumed_ns.saturating_sub(record.requested_ns);
+            budget(&record, duration_ns, in_faults_ns, building.known(kernel_stacks))
+        });
+        let workers = match budget {
+            Some(_) => {
+                let duration_ns = record.resumed_ns.saturating_sub(record.requested_ns);
+                let account = |worker| {
+                    super::workers::worker(worker, &record, duration_ns, &building.intervals, kernel_stacks)
+                };
+                building.workers.iter().map(account).collect()
+            }
+            None => Vec::new(),
+        };
+        let how_stopped = stopping.filter(|_| around.schedule_seen).map(|phase| {
+            let (intervals, faults) = (&building.intervals, &building.other_spans);
+            super::stopping::stopping(phase, record.driver, intervals, faults, &building.driver_spans)
+        });
         let mut stacks: Vec<_> = building.stacks.into_iter().collect();
         stacks.sort_by_key(|(stack, total)| (std::cmp::Reverse(time_ns(total)), *stack));
         Self {
@@ -128,6 +173,14 @@ impl FinishedPause {
             longest: building.longest,
             stopping_faults,
             explained_ns,
+            budget,
+            workers,
+            // What did not wait for a CPU was not held up by a quota.
+            throttling: throttling
+                .filter(|_| budget.is_some_and(|budget| budget.all_waiting_for_cpu_ns() > 0)),
+            waits: building.waits,
+            reads: building.reads,
+            stopping: how_stopped,
         }
     }
 

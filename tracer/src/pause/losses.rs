@@ -34,9 +34,16 @@ impl Losses {
     /// Records that found a ring or a table full.
     #[must_use]
     pub fn dropped(&self) -> u64 {
-        [Loss::FaultRingFull, Loss::StackRingFull, Loss::PauseRingFull, Loss::ThreadTableFull]
-            .into_iter()
-            .map(|loss| self.of(loss))
-            .sum()
+        [
+            Loss::FaultRingFull,
+            Loss::StackRingFull,
+            Loss::PauseRingFull,
+            Loss::ThreadTableFull,
+            Loss::IntervalRingFull,
+            Loss::WorkerRingFull,
+        ]
+        .into_iter()
+        .map(|loss| self.of(loss))
+        .sum()
     }
 }

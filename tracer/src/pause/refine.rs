@@ -2,7 +2,7 @@
 
 use tracer_common::fault::{self, seen};
 
-use super::kind::Kind;
+use super::{blocked::BlockedOn, kind::Kind};
 use crate::target::Backing;
 
 /// A kind, and whether it was inferred from the mapping and the major flag rather than observed.
@@ -21,6 +21,10 @@ pub struct Surroundings {
     pub numa_balancing: bool,
     /// The target holds a userfaultfd.
     pub userfaultfd: bool,
+    /// Switches and wake-ups are seen.
+    pub schedule_seen: bool,
+    /// Requests to block devices are seen.
+    pub devices_seen: bool,
 }
 
 /// The kind of a fault whose mapping is not known, or whose detail was dropped.
@@ -38,17 +42,30 @@ pub fn plain(kind: fault::Kind, around: Surroundings) -> Refined {
         fault::Kind::SharedMemory => observed(Kind::SharedMemory),
         fault::Kind::Signal => observed(Kind::Signal),
         fault::Kind::Kernel => observed(Kind::Kernel),
+        fault::Kind::HugePage => observed(Kind::HugePage),
         fault::Kind::Waited if around.userfaultfd => inferred(Kind::Userfault),
         fault::Kind::Unchanged if !around.numa_balancing => inferred(Kind::FirstTouch),
-        fault::Kind::Waited | fault::Kind::Unchanged | fault::Kind::Other => observed(Kind::Other),
+        fault::Kind::Waited | fault::Kind::Unchanged | fault::Kind::Other | fault::Kind::GivenUp => {
+            observed(Kind::Other)
+        }
     }
 }
 
-/// The kind of a fault with these observations on memory with this backing.
+/// The kind of a fault with these observations on memory with this backing, that was blocked on this.
 #[must_use]
-pub fn refine(bits: u32, backing: Option<Backing>, around: Surroundings) -> Refined {
+pub fn refine(bits: u32, backing: Option<Backing>, on: Option<BlockedOn>, around: Surroundings) -> Refined {
     let kind = fault::classify(bits);
     let unrefined = plain(kind, around);
+    // The kernel stack says that the fault waited for the handler, whatever the thread itself did after that.
+    let ended_otherwise = matches!(kind, fault::Kind::Signal | fault::Kind::GivenUp);
+    if on == Some(BlockedOn::Userfault) && !ended_otherwise {
+        return Refined { kind: Kind::Userfault, inferred: false };
+    }
+    // A write to a page that is not there and changes no counter: only NUMA balancing makes such a thing, or a lost race.
+    let numa_write = bits & seen::WRITE != 0 && bits & seen::PRESENT == 0 && bits & seen::ERROR_CODE != 0;
+    if kind == fault::Kind::Other && numa_write && around.numa_balancing && bits & seen::COUNTERS_EXACT != 0 {
+        return Refined { kind: Kind::NumaHint, inferred: true };
+    }
     let Some(backing) = backing else { return unrefined };
     let inferred = |kind| Refined { kind, inferred: true };
     let major = bits & seen::MAJOR != 0;
@@ -112,7 +129,25 @@ mod tests {
         ];
         for (bits, backing, around, kind, inferred) in table {
             let expected = Refined { kind: *kind, inferred: *inferred };
-            assert_eq!(refine(*bits, *backing, *around), expected, "{bits:#x} on {backing:?}");
+            assert_eq!(refine(*bits, *backing, None, *around), expected, "{bits:#x} on {backing:?}");
+        }
+    }
+
+    #[test]
+    fn the_kernel_stack_tells_a_userfaultfd_s_faults() {
+        let around = Surroundings::default();
+        let (bits, backing) = (EXACT | SLEPT | WRITE, Some(Backing::Anonymous));
+        let told = refine(bits, backing, Some(BlockedOn::Userfault), around);
+        assert_eq!(told, Refined { kind: Kind::Userfault, inferred: false });
+        let locked = refine(bits, backing, Some(BlockedOn::Lock), around);
+        assert_eq!(locked, Refined { kind: Kind::Other, inferred: false });
+    }
+
+    #[test]
+    fn a_write_that_changes_nothing_is_a_numa_hint_where_there_are_some() {
+        for (numa_balancing, kind) in [(true, Kind::NumaHint), (false, Kind::Other)] {
+            let around = Surroundings { numa_balancing, ..Surroundings::default() };
+            assert_eq!(refine(EXACT | WRITE, Some(Backing::Anonymous), None, around).kind, kind);
         }
     }
 }

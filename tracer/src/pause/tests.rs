@@ -38,6 +38,14 @@ fn fault(window: u64, tid: u32, bits: u32, address: u64, (begin_ns, end_ns): (u6
         address,
         ip: 0,
         reclaim_ns: 0,
+        compact_ns: 0,
+        blocked_ns: 0,
+        waiting_ns: 0,
+        kernel_stack: 0,
+        read_bytes: 0,
+        read_requests: 0,
+        device: 0,
+        huge_bytes: 0,
         tgid: 1,
         tid,
     }
@@ -74,7 +82,7 @@ fn give(collector: &mut Collector, record: WindowRecord, details: &[FaultRecord]
     details.iter().for_each(|detail| collector.fault(detail));
     let reason = Reason { name: "test".to_owned(), is_gc: Some(true) };
     let state = State::of_record(&record);
-    collector.window(Closed { record, state, reason, stamps: RuntimeStamps::default() });
+    collector.window(Closed { record, state, reason, stamps: RuntimeStamps::default(), throttling: None });
 }
 
 fn only(collected: &Collected) -> &FinishedPause {

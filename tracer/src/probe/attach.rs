@@ -13,6 +13,7 @@ use aya::{
     Ebpf,
     programs::{
         Program, ProgramFd, UProbe,
+        raw_trace_point::RawTracePointLink,
         uprobe::{UProbeLink, UProbeScope},
     },
 };
@@ -41,9 +42,10 @@ impl Attached {
     #[must_use]
     pub fn detach(self) -> (Ebpf, Detaching) {
         let Self { ebpf, placed, .. } = self;
-        let Placed { software, tracepoints, uprobes } = placed;
+        let Placed { software, raw_tracepoints, tracepoints, uprobes } = placed;
         let others = std::thread::spawn(move || {
             drop(software);
+            drop(raw_tracepoints);
             // The kernel takes these away one at a time, tens of milliseconds each.
             drop(tracepoints);
         });
@@ -88,6 +90,7 @@ impl Drop for Detaching {
 #[derive(Debug, Default)]
 struct Placed {
     software: Vec<OwnedFd>,
+    raw_tracepoints: Vec<RawTracePointLink>,
     tracepoints: Vec<OwnedFd>,
     uprobes: Vec<UProbeLink>,
 }
@@ -121,6 +124,18 @@ pub enum AttachError {
         source_name: String,
         /// What the system said.
         source: io::Error,
+    },
+    /// At a tracepoint, by name.
+    #[error(
+        "`{need}` ({source_name}) could not be attached: {reason}; `pauselens check` tests each need by itself"
+    )]
+    RawTracepoint {
+        /// What it was for.
+        need: &'static str,
+        /// Where.
+        source_name: String,
+        /// What the system said.
+        reason: String,
     },
     /// At a thread's software events.
     #[error(
@@ -158,6 +173,19 @@ pub fn attach(loaded: Loaded, plan: &Plan, pid: u32, executable: &File) -> Resul
                     AttachError::Tracepoint { need: step.need, source_name: step.source.describe(), source }
                 })?;
                 placed.tracepoints.push(event);
+            }
+            Source::RawTracepoint { event } => {
+                let program = match ebpf.program_mut(step.program) {
+                    Some(Program::RawTracePoint(program)) => program,
+                    _ => return Err(AttachError::Missing(step.program)),
+                };
+                let name = event.split_once(':').map_or(*event, |(_, name)| name);
+                let link = program.attach(name).and_then(|link| program.take_link(link));
+                placed.raw_tracepoints.push(link.map_err(|error| AttachError::RawTracepoint {
+                    need: step.need,
+                    source_name: step.source.describe(),
+                    reason: message(&error),
+                })?);
             }
             Source::Software(event) => software.push((*event, step.program)),
         }

@@ -5,16 +5,38 @@ use std::{collections::BTreeMap, fs, os::unix::fs::MetadataExt as _};
 use super::{event_format::EventFormat, tracefs::Tracefs};
 
 /// Every tracepoint that a plan may name.
-pub const TRACEPOINTS: [&str; 9] = [
+pub const TRACEPOINTS: [&str; 14] = [
     "exceptions:page_fault_user",
     "kmem:rss_stat",
     "signal:signal_generate",
+    "signal:signal_deliver",
     "sched:sched_process_exit",
     "sched:sched_switch",
+    "sched:sched_waking",
     "vmscan:mm_vmscan_direct_reclaim_begin",
     "vmscan:mm_vmscan_direct_reclaim_end",
     "vmscan:mm_vmscan_memcg_reclaim_begin",
     "vmscan:mm_vmscan_memcg_reclaim_end",
+    "compaction:mm_compaction_begin",
+    "compaction:mm_compaction_end",
+    "block:block_bio_queue",
+];
+
+/// Those of [`TRACEPOINTS`] that a trace can do without, at the price of a part of its result.
+pub const OPTIONAL_TRACEPOINTS: [&str; 13] = [
+    "exceptions:page_fault_user",
+    "kmem:rss_stat",
+    "signal:signal_generate",
+    "signal:signal_deliver",
+    "sched:sched_switch",
+    "sched:sched_waking",
+    "vmscan:mm_vmscan_direct_reclaim_begin",
+    "vmscan:mm_vmscan_direct_reclaim_end",
+    "vmscan:mm_vmscan_memcg_reclaim_begin",
+    "vmscan:mm_vmscan_memcg_reclaim_end",
+    "compaction:mm_compaction_begin",
+    "compaction:mm_compaction_end",
+    "block:block_bio_queue",
 ];
 
 /// The inode of the initial pid namespace (Linux `include/linux/proc_ns.h`, `PROC_PID_INIT_INO`).

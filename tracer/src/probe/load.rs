@@ -96,6 +96,7 @@ pub fn load(plan: &Plan, sizes: Sizes, release: &str) -> Result<Loaded, LoadErro
         let loaded = match program {
             Program::UProbe(program) => program.load(),
             Program::TracePoint(program) => program.load(),
+            Program::RawTracePoint(program) => program.load(),
             Program::PerfEvent(program) => program.load(),
             _ => return Err(LoadError::Missing(name.to_owned())),
         };

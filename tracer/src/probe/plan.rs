@@ -17,6 +17,10 @@ pub struct Plan {
     pub fault_begin: FaultBegin,
     /// A fault's kind comes from the kernel's counters; otherwise it is inferred.
     pub kinds_exact: bool,
+    /// Switches and wake-ups are seen: a pause's budget and its stopping phase can be told.
+    pub schedule_seen: bool,
+    /// Requests to block devices are seen.
+    pub devices_seen: bool,
     /// NUMA balancing is on.
     pub numa_balancing: bool,
     /// The tracer's pid namespace, unless it is the initial one.
@@ -60,6 +64,11 @@ pub enum Source {
         /// The kernel's number for it.
         id: u64,
     },
+    /// At a kernel tracepoint whose fields are not read, by its name alone: cheaper for everybody, and taken away at once.
+    RawTracepoint {
+        /// `category:name`.
+        event: &'static str,
+    },
     /// At a software event of every thread of the target.
     Software(SoftwareEvent),
 }
@@ -84,6 +93,7 @@ impl Source {
         match self {
             Self::Uprobe(site) => format!("uprobe {}", describe_site(site)),
             Self::Tracepoint { event, .. } => format!("tracepoint {event}"),
+            Self::RawTracepoint { event } => format!("raw tracepoint {event}"),
             Self::Software(event) => format!("software event {} of each thread", event.name()),
         }
     }
@@ -150,6 +160,8 @@ pub fn plan(facts: &Facts, sites: &PauseSites, stopped: Stopped) -> Result<Plan,
         skipped: Vec::new(),
         fault_begin: FaultBegin::Software,
         kinds_exact: false,
+        schedule_seen: false,
+        devices_seen: false,
         numa_balancing: facts.numa_balancing,
         pid_namespace: facts.pid_namespace,
         field_offsets: Vec::new(),
@@ -158,7 +170,9 @@ pub fn plan(facts: &Facts, sites: &PauseSites, stopped: Stopped) -> Result<Plan,
     plan_thread_ends(&mut plan, facts)?;
     plan_fault_ends(&mut plan, facts);
     plan_kinds(&mut plan, facts);
-    plan_reclaim(&mut plan, facts);
+    plan_schedule(&mut plan, facts);
+    plan_freeing(&mut plan, facts);
+    plan_devices(&mut plan, facts);
     plan_fault_begins(&mut plan, facts);
     Ok(plan)
 }
@@ -188,6 +202,21 @@ impl Plan {
     }
 }
 
+impl Plan {
+    /// Adds a tracepoint whose fields are not read. `false`: the kernel lacks it.
+    fn raw_tracepoint(
+        &mut self,
+        facts: &Facts,
+        (need, program, event, why): (&'static str, &'static str, &'static str, &'static str),
+    ) -> bool {
+        let known = facts.tracepoints.contains_key(event);
+        if known {
+            self.step(need, program, Source::RawTracepoint { event }, why);
+        }
+        known
+    }
+}
+
 fn plan_windows(plan: &mut Plan, sites: &PauseSites, stopped: Stopped) {
     let entry = "entry of the function, where the kernel need not step the probed instruction";
     let exit = "return instruction, decoded: a return probe would break a runtime that moves stacks";
@@ -213,16 +242,8 @@ fn plan_windows(plan: &mut Plan, sites: &PauseSites, stopped: Stopped) {
 
 fn plan_thread_ends(plan: &mut Plan, facts: &Facts) -> Result<(), PlanError> {
     let event = "sched:sched_process_exit";
-    let added = plan.tracepoint(
-        facts,
-        (
-            "thread end",
-            "thread_exit",
-            event,
-            "keeps the totals of threads that end, and the thread table small",
-        ),
-        &[],
-    );
+    let why = "keeps the totals of threads that end, and the thread table small";
+    let added = plan.raw_tracepoint(facts, ("thread end", "thread_exit", event, why));
     if added {
         Ok(())
     } else {
@@ -247,7 +268,16 @@ fn plan_fault_ends(plan: &mut Plan, facts: &Facts) {
         plan.skipped.push(Skipped {
             need: signal.0,
             source: "tracepoint signal:signal_generate",
-            why: "not in this kernel: faults that end in a signal are counted as fault_end_missing",
+            why: "not in this kernel, or left out: faults that end in a signal are counted as fault_end_missing",
+        });
+    }
+    let why = "ends faults that the kernel gave up for a signal";
+    let delivered = ("fault end, given up", "signal_delivered", "signal:signal_deliver", why);
+    if !plan.raw_tracepoint(facts, delivered) {
+        plan.skipped.push(Skipped {
+            need: delivered.0,
+            source: "tracepoint signal:signal_deliver",
+            why: "not in this kernel, or left out: faults that are given up for a signal are counted as fault_end_missing",
         });
     }
 }
@@ -265,44 +295,109 @@ fn plan_kinds(plan: &mut Plan, facts: &Facts) {
     }
     let tracepoint =
         (need, "resident_changed", "kmem:rss_stat", "tells which counters a fault changed: exact");
-    plan.kinds_exact =
-        plan.tracepoint(facts, tracepoint, &[(names::RSS_CURR, "curr"), (names::RSS_MEMBER, "member")]);
+    plan.kinds_exact = plan.tracepoint(
+        facts,
+        tracepoint,
+        &[(names::RSS_CURR, "curr"), (names::RSS_MEMBER, "member"), (names::RSS_SIZE, "size")],
+    );
     if !plan.kinds_exact {
         plan.skipped.push(Skipped {
             need,
             source,
-            why: "not in this kernel: kinds are inferred from the mapping and the major flag",
+            why: "not in this kernel, or left out: kinds are inferred from the mapping and the major flag",
         });
         return;
     }
-    let event = "sched:sched_switch";
-    let why = "a fault that slept and changed no counter was answered by somebody else, such as userfaultfd";
-    let fields = [(names::SWITCH_PREVIOUS_STATE, "prev_state")];
-    if !plan.tracepoint(facts, ("fault kind, waits", "switched_away", event, why), &fields) {
+}
+
+fn plan_schedule(plan: &mut Plan, facts: &Facts) {
+    let switch = (
+        "switches",
+        "switched",
+        "sched:sched_switch",
+        "who has a CPU: the budget, the stopping phase, and faults that wait; two look-ups for other processes' switches",
+    );
+    let fields = [
+        (names::SWITCH_PREVIOUS, "prev_pid"),
+        (names::SWITCH_PREVIOUS_NAME, "prev_comm"),
+        (names::SWITCH_PREVIOUS_STATE, "prev_state"),
+        (names::SWITCH_NEXT, "next_pid"),
+    ];
+    let waking = (
+        "wake-ups",
+        "waking",
+        "sched:sched_waking",
+        "when a blocked thread became ready to run, and who woke it; one look-up for other processes' wake-ups",
+    );
+    plan.schedule_seen = plan.tracepoint(facts, switch, &fields);
+    if plan.schedule_seen {
+        plan.schedule_seen = plan.tracepoint(facts, waking, &[(names::WAKING_THREAD, "pid")]);
+    }
+    if !plan.schedule_seen {
         plan.skipped.push(Skipped {
-            need: "fault kind, waits",
-            source: "tracepoint sched:sched_switch",
-            why: "not in this kernel: faults that userfaultfd answered can look like reads of fresh memory",
+            need: "budget",
+            source: "tracepoints sched:sched_switch and sched:sched_waking",
+            why: "not both in this kernel, or left out: no budget of pauses, no stopping phase by thread, and faults that userfaultfd \
+                  answered can look like reads of fresh memory",
         });
     }
 }
 
-fn plan_reclaim(plan: &mut Plan, facts: &Facts) {
-    let why = "time that a fault spends reclaiming memory";
+fn plan_freeing(plan: &mut Plan, facts: &Facts) {
+    let why = "time that is spent reclaiming or compacting memory";
     let mut missing = false;
-    for (event, program) in [
-        ("vmscan:mm_vmscan_direct_reclaim_begin", "reclaim_begin"),
-        ("vmscan:mm_vmscan_direct_reclaim_end", "reclaim_end"),
-        ("vmscan:mm_vmscan_memcg_reclaim_begin", "reclaim_begin"),
-        ("vmscan:mm_vmscan_memcg_reclaim_end", "reclaim_end"),
+    for (need, begin, end, programs) in [
+        (
+            "reclaim",
+            "vmscan:mm_vmscan_direct_reclaim_begin",
+            "vmscan:mm_vmscan_direct_reclaim_end",
+            ("reclaim_begin", "reclaim_end"),
+        ),
+        (
+            "reclaim",
+            "vmscan:mm_vmscan_memcg_reclaim_begin",
+            "vmscan:mm_vmscan_memcg_reclaim_end",
+            ("reclaim_begin", "reclaim_end"),
+        ),
+        (
+            "compaction",
+            "compaction:mm_compaction_begin",
+            "compaction:mm_compaction_end",
+            ("compact_begin", "compact_end"),
+        ),
     ] {
-        missing |= !plan.tracepoint(facts, ("reclaim", program, event, why), &[]);
+        // Never half a pair: a begin without its end would swallow what comes after it.
+        if facts.tracepoints.contains_key(begin) && facts.tracepoints.contains_key(end) {
+            plan.raw_tracepoint(facts, (need, programs.1, end, why));
+            plan.raw_tracepoint(facts, (need, programs.0, begin, why));
+        } else {
+            missing = true;
+        }
     }
     if missing {
         plan.skipped.push(Skipped {
             need: "reclaim",
-            source: "tracepoints vmscan:mm_vmscan_*_reclaim_*",
-            why: "not all in this kernel: reclaim time is not whole",
+            source: "tracepoints vmscan:mm_vmscan_*_reclaim_*, compaction:mm_compaction_*",
+            why: "not all in this kernel, or left out: reclaim and compaction are not whole, the rest of them counts as \
+                  on CPU or blocked",
+        });
+    }
+}
+
+fn plan_devices(plan: &mut Plan, facts: &Facts) {
+    let queued = (
+        "device",
+        "request_queued",
+        "block:block_bio_queue",
+        "which device a fault reads from, and how much; one early return for other processes' requests",
+    );
+    let fields = [(names::BIO_DEVICE, "dev"), (names::BIO_SECTORS, "nr_sector"), (names::BIO_FLAGS, "rwbs")];
+    plan.devices_seen = plan.tracepoint(facts, queued, &fields);
+    if !plan.devices_seen {
+        plan.skipped.push(Skipped {
+            need: queued.0,
+            source: "tracepoint block:block_bio_queue",
+            why: "not in this kernel, or left out: the devices that faults read from are not told",
         });
     }
 }
@@ -326,7 +421,7 @@ fn plan_fault_begins(plan: &mut Plan, facts: &Facts) {
         plan.skipped.push(Skipped {
             need: tracepoint.0,
             source: "tracepoint exceptions:page_fault_user",
-            why: "not on this kernel or processor: no error code, so copy-on-write is told by the counters alone",
+            why: "not on this kernel or processor, or left out: no error code, so copy-on-write is told by the counters alone",
         });
         let all = Source::Software(SoftwareEvent::PageFaults);
         plan.step(tracepoint.0, "fault_begin_software", all, "works on every kernel and processor");
@@ -358,7 +453,24 @@ mod tests {
     }
 
     fn facts(without: &[&str]) -> Facts {
-        let fields = ["address", "ip", "error_code", "curr", "member", "sig", "code", "prev_state"];
+        let fields = [
+            "address",
+            "ip",
+            "error_code",
+            "curr",
+            "member",
+            "size",
+            "sig",
+            "code",
+            "prev_state",
+            "prev_pid",
+            "prev_comm",
+            "next_pid",
+            "pid",
+            "dev",
+            "nr_sector",
+            "rwbs",
+        ];
         let format = |id| EventFormat {
             id,
             offsets_bytes: fields.iter().zip(1..).map(|(field, n)| ((*field).to_owned(), n * 8)).collect(),
@@ -396,12 +508,17 @@ mod tests {
                 "fault_end_minor",
                 "fault_end_major",
                 "signal_sent",
+                "signal_delivered",
                 "resident_changed",
-                "switched_away",
-                "reclaim_begin",
+                "switched",
+                "waking",
                 "reclaim_end",
                 "reclaim_begin",
                 "reclaim_end",
+                "reclaim_begin",
+                "compact_end",
+                "compact_begin",
+                "request_queued",
                 "fault_begin_user",
                 "fault_begin_software"
             ]

@@ -355,6 +355,8 @@ pub struct Pause {
     pub places: Vec<Place>,
     /// Where the time went; `null` when that is unavailable, or the pause was not seen whole.
     pub budget: Option<Budget>,
+    /// Threads that worked for the pause besides the driver; the runtime decides which those are (none in Go).
+    pub workers: Vec<Worker>,
     /// Where the driver was blocked outside faults, longest first.
     pub blocked: Vec<Blocked>,
     /// The driver's waits for a CPU; `null` when unavailable.

@@ -41,6 +41,16 @@ pub(super) enum Decoder {
 }
 
 impl Recognised {
+    /// Whether a thread with this name works for pauses, besides their driver. Go stops its world for work that the driver
+    /// does alone.
+    #[must_use]
+    pub fn is_worker(&self, thread_name: &str) -> bool {
+        match &self.decoder {
+            Decoder::Go(_) => false,
+            Decoder::Demo => demo::is_worker(thread_name),
+        }
+    }
+
     /// Whether the runtime passes no reason, so that its callers must tell: see [`Recognised::reason_of_callers`].
     pub fn reason_needs_callers(&self) -> bool {
         match &self.decoder {

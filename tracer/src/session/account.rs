@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use tracer_common::pause::WindowRecord;
 
+use super::throttling::Watch;
 use crate::{
     elf::{FileOffset, Image},
     pause::{Closed, State, requested_frames},
@@ -27,6 +28,7 @@ impl Account<'_> {
         mut record: WindowRecord,
         state: State,
         stacks: &HashMap<u64, Vec<u64>>,
+        throttling: &Watch,
     ) -> Closed {
         let requested = (record.requested_ns != 0).then_some(Registers(record.at_requested));
         let restarting = (record.restarting_ns != 0).then_some(Registers(record.at_restarting));
@@ -40,7 +42,10 @@ impl Account<'_> {
         } else {
             self.recognised.reason(requested, restarting)
         };
-        Closed { record, state, reason, stamps }
+        let opened = [record.requested_ns, record.stopped_ns, record.restarting_ns];
+        let from_ns = opened.into_iter().find(|ns| *ns != 0).unwrap_or(record.resumed_ns);
+        let throttling = throttling.around(from_ns, record.resumed_ns.max(from_ns));
+        Closed { record, state, reason, stamps, throttling }
     }
 
     fn reason_of_callers(&self, record: &WindowRecord, stacks: &HashMap<u64, Vec<u64>>) -> Reason {

@@ -7,11 +7,16 @@ use aya::{
 use tracer_common::{
     fault::FaultRecord,
     pause::WindowRecord,
-    stack::{StackRecord, TAG_FAULT, TAG_STACK},
+    schedule::IntervalRecord,
+    stack::{SIDE_KERNEL, StackRecord, TAG_FAULT, TAG_INTERVAL, TAG_STACK, TAG_WORKER},
+    thread::WorkerRecord,
 };
 
-use super::account::Account;
-use crate::pause::{Collector, StampDifferences, State};
+use super::{account::Account, throttling::Watch};
+use crate::{
+    pause::{Collector, KernelStack, StampDifferences, State},
+    symbols::KernelNamer,
+};
 
 /// The reader's ends of both rings.
 pub(super) struct Rings {
@@ -42,6 +47,8 @@ impl Rings {
         collector: &mut Collector,
         account: &Account<'_>,
         stamps: &mut StampDifferences,
+        kernel_names: &mut Option<KernelNamer>,
+        throttling: &mut Watch,
     ) {
         while let Some(bytes) = self.pauses.next() {
             if let Ok(record) = bytemuck::try_pod_read_unaligned::<WindowRecord>(&bytes) {
@@ -49,18 +56,20 @@ impl Rings {
             }
         }
         while let Some(bytes) = self.details.next() {
-            take_detail(&bytes, collector);
+            take_detail(&bytes, collector, kernel_names);
         }
+        // After the records were taken: this reading is later than what they tell.
+        throttling.read();
         for record in self.waiting.drain(..) {
             let state = State::of_record(&record);
-            let closed = account.of(record, state, collector.stacks());
+            let closed = account.of(record, state, collector.stacks(), throttling);
             stamps.add(&record, closed.stamps);
             collector.window(closed);
         }
     }
 }
 
-fn take_detail(bytes: &[u8], collector: &mut Collector) {
+fn take_detail(bytes: &[u8], collector: &mut Collector, kernel_names: &mut Option<KernelNamer>) {
     let Some(Ok(tag)) = bytes.get(..4).map(bytemuck::try_pod_read_unaligned::<u32>) else { return };
     match tag {
         TAG_FAULT => {
@@ -73,7 +82,23 @@ fn take_detail(bytes: &[u8], collector: &mut Collector) {
             let mut record: StackRecord = bytemuck::Zeroable::zeroed();
             let length = bytes.len().min(size_of::<StackRecord>());
             bytemuck::bytes_of_mut(&mut record)[..length].copy_from_slice(&bytes[..length]);
-            collector.stack(&record);
+            if record.side == SIDE_KERNEL {
+                let count = (record.frame_count as usize).min(record.frames.len());
+                let frames = kernel_names.as_mut().map(|names| names.stack(&record.frames[..count]));
+                collector.kernel_stack(record.stack, KernelStack::new(frames.unwrap_or_default()));
+            } else {
+                collector.stack(&record);
+            }
+        }
+        TAG_WORKER => {
+            if let Ok(record) = bytemuck::try_pod_read_unaligned::<WorkerRecord>(bytes) {
+                collector.worker(&record);
+            }
+        }
+        TAG_INTERVAL => {
+            if let Ok(record) = bytemuck::try_pod_read_unaligned::<IntervalRecord>(bytes) {
+                collector.interval(&record);
+            }
         }
         _ => {}
     }

@@ -11,10 +11,10 @@ use tracer_common::{
     loss::Loss,
     pause::{ProcessTotals, WindowRecord},
     stack::StackRecord,
-    thread::ThreadState,
+    thread::{ThreadState, WorkerRecord, Workers, cpu},
 };
 
-use crate::pause::Losses;
+use crate::{pause::Losses, target::thread_ids};
 
 fn map<'a>(ebpf: &'a Ebpf, name: &str) -> Result<&'a Map, MapError> {
     ebpf.map(name).ok_or_else(|| MapError::InvalidName { name: name.to_owned() })
@@ -26,11 +26,29 @@ fn insert<V: Pod>(ebpf: &mut Ebpf, name: &str, key: u32, value: V) -> Result<(),
 }
 
 /// Makes the process's places and opens the gate.
-pub(super) fn open_gate(ebpf: &mut Ebpf, pid: u32) -> Result<(), MapError> {
+///
+/// The threads that are there get their places too, so that their switches are seen before their first fault; not in a
+/// pid namespace, where their ids in the initial one are not known.
+pub(super) fn open_gate(ebpf: &mut Ebpf, pid: u32, initial_namespace: bool) -> Result<(), MapError> {
     insert(ebpf, "WINDOWS", pid, WindowRecord::zeroed())?;
     insert(ebpf, "PROCESSES", pid, ProcessTotals::zeroed())?;
     insert(ebpf, "REQUEST_SCRATCH", pid, StackRecord::zeroed())?;
+    if initial_namespace {
+        for tid in thread_ids(pid).unwrap_or_default() {
+            // A full table is noticed, and counted, at the thread's first fault.
+            let state = ThreadState { tgid: pid, tid, cpu: cpu::UNKNOWN, ..ThreadState::default() };
+            let _ = insert(ebpf, "THREADS", tid, state);
+        }
+    }
     insert(ebpf, "TARGETS", pid, 1_u32)
+}
+
+/// Says which threads are workers.
+pub(super) fn set_workers(ebpf: &mut Ebpf, pid: u32, workers: Workers) -> Result<(), MapError> {
+    for task in workers.tasks.iter().filter(|task| **task != 0) {
+        insert(ebpf, "WORKER_SUMS", *task, WorkerRecord::zeroed())?;
+    }
+    insert(ebpf, "PROCESS_WORKERS", pid, workers)
 }
 
 /// Closes the gate: from here on every program returns at once.
@@ -49,11 +67,12 @@ pub(super) fn totals(ebpf: &Ebpf, pid: u32) -> Result<ProcessTotals, MapError> {
     HashMap::<_, u32, ProcessTotals>::try_from(map(ebpf, "PROCESSES")?)?.get(&pid, 0)
 }
 
-/// The threads that are in the table.
+/// The threads that are in the table, by their ids in the tracer's pid namespace.
 pub(super) fn threads(ebpf: &Ebpf) -> Result<BTreeMap<u32, ThreadState>, MapError> {
     Ok(HashMap::<_, u32, ThreadState>::try_from(map(ebpf, "THREADS")?)?
         .iter()
         .filter_map(Result::ok)
+        .map(|(_, state)| (state.tid, state))
         .collect())
 }
 

@@ -7,7 +7,9 @@ mod leftovers;
 mod options;
 mod outcome;
 mod stop;
+mod throttling;
 mod trace;
+mod workers;
 
 pub use options::{Observer, Options, Progress, Silent};
 pub use outcome::{CounterReadings, Ended, Outcome, ProgramCost};

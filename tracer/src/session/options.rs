@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::{pause::Keep, probe::Sizes};
 
 /// What a trace is asked to do.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Options {
     /// How long; `None`: until it is interrupted or the target ends.
     pub duration: Option<Duration>,
@@ -15,6 +15,8 @@ pub struct Options {
     pub sizes: Sizes,
     /// Probe also what the runtime's own stamps tell, to compare.
     pub cross_check: bool,
+    /// Tracepoints that must not be used.
+    pub without: Vec<String>,
     /// Measure the CPU time of the kernel-side programs. It costs every BPF program on the host a little, so it is
     /// not done unless asked for.
     pub measure_programs: bool,

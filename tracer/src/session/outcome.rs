@@ -6,7 +6,7 @@ use tracer_common::{pause::ProcessTotals, thread::ThreadState};
 
 use crate::{
     memory::AddressSpace,
-    pause::{Collected, Losses, StampDifferences, Surroundings},
+    pause::{Collected, Losses, StampDifferences, Surroundings, Throttling},
     probe::{Detaching, Plan},
     symbols::Modules,
     target::Reading,
@@ -76,6 +76,10 @@ pub struct Outcome {
     pub closed_ns: u64,
     /// Why.
     pub ended: Ended,
+    /// CPU throttling of the target's cgroups over the trace.
+    pub throttling: Option<Throttling>,
+    /// Why the kernel's functions have no names; `None` when they have.
+    pub kernel_names_missing: Option<String>,
     /// From the start of the attachment to the gate's opening, in ns.
     pub attach_ns: u64,
     /// Cost of the kernel-side programs; `None` when it was not measured.

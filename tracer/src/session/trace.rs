@@ -17,6 +17,8 @@ use super::{
     options::{Observer, Options, Progress},
     outcome::{CounterReadings, Ended, Outcome, ProgramCost},
     stop::{Stop, let_the_next_interrupt_kill},
+    throttling::Watch,
+    workers::WorkerList,
 };
 use crate::{
     clock::{monotonic_ns, unix_ms},
@@ -28,7 +30,7 @@ use crate::{
         attach, gather, load, plan, verify_sites,
     },
     runtime::{Loaded, Recognised, RuntimeKind},
-    symbols::Modules,
+    symbols::{KernelNamer, Modules},
     target::{Counters, Target, read_counters, read_process_counters},
 };
 
@@ -90,7 +92,8 @@ pub async fn trace(
     observer: &mut dyn Observer,
 ) -> Result<Outcome, SessionError> {
     let pid = subject.target.pid();
-    let facts = gather(&Tracefs::open()?);
+    let mut facts = gather(&Tracefs::open()?);
+    facts.tracepoints.retain(|event, _| !options.without.contains(event));
     let stamped = subject.recognised.carries_stopped() && !options.cross_check;
     let stopped = if stamped { Stopped::Stamp } else { Stopped::Probe };
     let plan = plan(&facts, &subject.recognised.sites, stopped)?;
@@ -132,6 +135,10 @@ struct Running<'a> {
     subject: Subject<'a>,
     rings: Rings,
     kernel_log: KernelLog,
+    kernel_names: Option<KernelNamer>,
+    kernel_names_missing: Option<String>,
+    throttling: Watch,
+    workers: Option<WorkerList>,
     collector: Collector,
     modules: Modules,
     generation: u64,
@@ -153,7 +160,16 @@ impl<'a> Running<'a> {
         space: AddressSpace,
     ) -> Result<Self, SessionError> {
         let pid = subject.target.pid();
-        let surroundings = Surroundings { numa_balancing: plan.numa_balancing, userfaultfd: false };
+        let surroundings = Surroundings {
+            numa_balancing: plan.numa_balancing,
+            userfaultfd: false,
+            schedule_seen: plan.schedule_seen,
+            devices_seen: plan.devices_seen,
+        };
+        let (kernel_names, kernel_names_missing) = match KernelNamer::new() {
+            Ok(namer) => (Some(namer), None),
+            Err(reason) => (None, Some(reason)),
+        };
         let mut modules = Modules::new(pid);
         modules.observe(space.mappings());
         let rings = Rings::take(&mut attached.ebpf)?;
@@ -161,13 +177,23 @@ impl<'a> Running<'a> {
         let program_stats =
             if options.measure_programs { aya::sys::enable_stats(Stats::RunTime).ok() } else { None };
         let mut counters = CounterReadings { before_open: read_counters(pid), ..CounterReadings::default() };
-        leftovers::open_gate(&mut attached.ebpf, pid)?;
+        let throttling = Watch::new(pid);
+        // Threads' ids are those of the initial pid namespace only there.
+        let mut workers = plan.pid_namespace.is_none().then(WorkerList::new);
+        if let Some(list) = workers.as_mut().and_then(|workers| workers.look(pid, subject.recognised)) {
+            leftovers::set_workers(&mut attached.ebpf, pid, list)?;
+        }
+        leftovers::open_gate(&mut attached.ebpf, pid, plan.pid_namespace.is_none())?;
         let (opened_ns, opened_unix_ms) = (monotonic_ns(), unix_ms());
         counters.after_open = read_counters(pid);
         Ok(Self {
             subject,
             rings,
             kernel_log,
+            kernel_names,
+            kernel_names_missing,
+            throttling,
+            workers,
             generation: space.generation(),
             collector: Collector::new(options.keep, surroundings, space),
             modules,
@@ -195,6 +221,7 @@ impl<'a> Running<'a> {
                         // A target that ends takes its counters along: the last ones seen are kept.
                         let counters = read_process_counters(self.subject.target.pid());
                         self.last_counters = counters.or(self.last_counters);
+                        self.look_for_workers(attached);
                         observer.progress(&self.progress(attached));
                     }
                 }
@@ -205,11 +232,27 @@ impl<'a> Running<'a> {
     fn drain(&mut self) {
         self.kernel_log.flush();
         let account = account(self.subject, &self.modules);
-        self.rings.drain(&mut self.collector, &account, &mut self.stamps);
+        self.rings.drain(
+            &mut self.collector,
+            &account,
+            &mut self.stamps,
+            &mut self.kernel_names,
+            &mut self.throttling,
+        );
         let space = self.collector.space_mut();
         if space.generation() != self.generation {
             self.generation = space.generation();
             self.modules.observe(space.mappings());
+        }
+    }
+
+    /// What can't be said to the kernel side now is tried again the next time.
+    fn look_for_workers(&mut self, attached: &mut Attached) {
+        let pid = self.subject.target.pid();
+        if let Some(list) =
+            self.workers.as_mut().and_then(|workers| workers.look(pid, self.subject.recognised))
+        {
+            let _ = leftovers::set_workers(&mut attached.ebpf, pid, list);
         }
     }
 
@@ -241,7 +284,12 @@ impl<'a> Running<'a> {
         let window = leftovers::window(&attached.ebpf, pid)?;
         if window.state != state::CLOSED {
             let state = if ended == Ended::TargetExited { State::TargetExited } else { State::CutOff };
-            let closed = account(self.subject, &self.modules).of(window, state, self.collector.stacks());
+            let closed = account(self.subject, &self.modules).of(
+                window,
+                state,
+                self.collector.stacks(),
+                &self.throttling,
+            );
             self.collector.window(closed);
         }
         let program_replaced = self.subject.target.has_replaced(self.subject.image.file());
@@ -255,6 +303,14 @@ impl<'a> Running<'a> {
             notes.push(format!(
                 "{} faults were in progress when the trace began; they are counted but have no length",
                 losses.of(Loss::FaultBeginMissing)
+            ));
+        }
+        if let Some(left_out) =
+            self.workers.as_ref().map(|workers| workers.left_out).filter(|count| *count > 0)
+        {
+            notes.push(format!(
+                "{left_out} worker threads more than can be followed: their faults are among the bystanders', and they \
+                 have no budget"
             ));
         }
         let surroundings = self.collector.surroundings();
@@ -274,6 +330,8 @@ impl<'a> Running<'a> {
             opened_unix_ms: self.opened_unix_ms,
             closed_ns,
             ended,
+            throttling: self.throttling.whole(),
+            kernel_names_missing: self.kernel_names_missing,
             attach_ns: self.attach_ns,
             programs,
             program_replaced,

@@ -2,6 +2,7 @@
 //!
 //! Everything is read from `/proc` and never changes the process.
 
+mod cgroup;
 mod counters;
 mod held;
 mod identity;
@@ -11,6 +12,7 @@ mod stat;
 mod threads;
 mod userfaultfd;
 
+pub use cgroup::{CpuQuota, Throttled};
 pub use counters::{Counters, Reading, read_counters, read_process_counters};
 pub use held::{Held, HeldError};
 pub use identity::{Target, TargetError};

@@ -19,6 +19,14 @@ pub(super) fn incomplete(outcome: &Outcome, summary: &Summary, context: &Context
             lost(Loss::StackRingFull)
         ));
     }
+    let intervals = lost(Loss::IntervalRingFull);
+    if intervals + lost(Loss::WorkerRingFull) > 0 {
+        missing.push(format!(
+            "the ring buffer was full: {intervals} times it is not known what a thread was blocked on or waited for, {} \
+             times what a worker did; the budgets' sums are exact all the same; a larger --ring-size holds more",
+            lost(Loss::WorkerRingFull)
+        ));
+    }
     if summary.records_lost > 0 {
         missing.push(format!(
             "{} pauses came faster than they could be read: they are in the sums, but not in the quantiles, kinds and \

@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use super::{anatomy, devices::Devices};
 use crate::{
     pause::{FinishedPause, Kind, KindCount, PlaceTotal, StackTotal},
     report::anatomy::Place,
-    report::model::{ByKind, Bystanders, KindTotal, LongestFault, Part, Pause, Stack, StoppingFault},
+    report::model::{
+        ByKind, Bystanders, KernelPath, KindTotal, LongestFault, Part, Pause, Stack, StoppingFault,
+    },
     session::Outcome,
     symbols::Namer,
 };
@@ -14,7 +17,7 @@ use crate::{
 const OTHER_STACKS: &str = "[further stacks, added up]";
 
 /// The kept pauses: with a length, longest first; then the others in the order of time.
-pub(super) fn pauses(outcome: &Outcome, namer: &Namer) -> Vec<Pause> {
+pub(super) fn pauses(outcome: &Outcome, namer: &Namer, devices: &Devices, pid: u32) -> Vec<Pause> {
     let mut kept: Vec<&FinishedPause> = outcome.collected.pauses.iter().collect();
     kept.sort_by_key(|pause| {
         (
@@ -23,10 +26,10 @@ pub(super) fn pauses(outcome: &Outcome, namer: &Namer) -> Vec<Pause> {
             pause.record.window,
         )
     });
-    kept.into_iter().map(|pause| one(pause, outcome, namer)).collect()
+    kept.into_iter().map(|pause| one(pause, outcome, namer, devices, pid)).collect()
 }
 
-fn one(pause: &FinishedPause, outcome: &Outcome, namer: &Namer) -> Pause {
+fn one(pause: &FinishedPause, outcome: &Outcome, namer: &Namer, devices: &Devices, pid: u32) -> Pause {
     let record = &pause.record;
     let since_start = |ns: u64| (ns != 0).then(|| signed_difference(ns, outcome.opened_ns));
     let faults = pause.faults();
@@ -59,11 +62,12 @@ fn one(pause: &FinishedPause, outcome: &Outcome, namer: &Namer) -> Pause {
         by_kind: totals(&pause.by_kind),
         by_region: totals(&pause.by_region),
         places: places(&pause.places),
-        budget: None,
-        blocked: Vec::new(),
-        cpu_waits: None,
-        throttling: None,
-        reads: Vec::new(),
+        budget: pause.budget,
+        workers: anatomy::workers(pause, pid),
+        blocked: anatomy::blocked(pause, outcome, namer),
+        cpu_waits: anatomy::cpu_waits(pause, outcome),
+        throttling: pause.throttling.clone(),
+        reads: devices.named(&pause.reads),
         fault_details: Part { of: faults + pause.other_faults(), have: pause.details },
         longest_fault: pause.longest.as_ref().map(|longest| LongestFault {
             kind: longest.kind,
@@ -75,7 +79,7 @@ fn one(pause: &FinishedPause, outcome: &Outcome, namer: &Namer) -> Pause {
             }),
         }),
         stacks: stacks(pause, outcome, namer),
-        stopping: None,
+        stopping: pause.stopping.as_ref().map(|stopping| anatomy::stopping(stopping, outcome, namer, pid)),
         stopping_faults: pause
             .stopping_faults
             .iter()
@@ -94,14 +98,15 @@ fn one(pause: &FinishedPause, outcome: &Outcome, namer: &Namer) -> Pause {
 
 /// Stacks that have the same names are one code path.
 fn stacks(pause: &FinishedPause, outcome: &Outcome, namer: &Namer) -> Vec<Stack> {
-    let mut paths: BTreeMap<Vec<String>, ByKind> = BTreeMap::new();
+    let mut paths: BTreeMap<Vec<String>, (ByKind, Vec<KernelPath>)> = BTreeMap::new();
     for (stack, total) in &pause.stacks {
         let frames = if *stack == StackTotal::PAST_THE_BOUND {
             vec![OTHER_STACKS.to_owned()]
         } else {
             namer.stack(outcome.collected.stacks.get(stack).map(Vec::as_slice), total.cut)
         };
-        let kinds = paths.entry(frames).or_default();
+        let (kinds, kernel) = paths.entry(frames).or_default();
+        anatomy::kernel_paths(total, outcome, kernel);
         for (kind, (count, ns, inferred)) in &total.by_kind {
             let sum = kinds.entry(*kind).or_default();
             sum.count += count;
@@ -111,12 +116,12 @@ fn stacks(pause: &FinishedPause, outcome: &Outcome, namer: &Namer) -> Vec<Stack>
     }
     let mut stacks: Vec<Stack> = paths
         .into_iter()
-        .map(|(frames, by_kind)| Stack {
+        .map(|(frames, (by_kind, kernel))| Stack {
             frames,
             faults: by_kind.values().map(|kind| kind.count).sum(),
             ns: by_kind.values().map(|kind| kind.ns).sum(),
             by_kind,
-            kernel: Vec::new(),
+            kernel,
         })
         .collect();
     stacks.sort_by_key(|stack| std::cmp::Reverse(stack.ns));

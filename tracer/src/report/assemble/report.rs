@@ -1,14 +1,13 @@
 //! The report as a whole: every part in its place, then the diagnosis of the finished numbers.
 
 use super::{
-    context::Context, incomplete::incomplete, notes::notes, overhead::overhead, pauses::pauses, reconcile,
-    summary::summary,
+    context::Context, devices::Devices, incomplete::incomplete, notes::notes, overhead::overhead,
+    pauses::pauses, reconcile, summary::summary, unavailable::unavailable,
 };
 use crate::{
     pause::StampDifferences,
     probe::Plan,
     report::{
-        anatomy::Unavailable,
         diagnosis::diagnose,
         model::{Ended, Part, PlanStep, Report, Runtime, SCHEMA, StampCheck, Target, Tool, Trace},
     },
@@ -21,8 +20,9 @@ use crate::{
 pub fn assemble(mut outcome: Outcome, context: Context<'_>) -> Report {
     let modules = std::mem::replace(&mut outcome.modules, crate::symbols::Modules::new(0));
     let namer = Namer::new(modules, context.recognised.go_functions.clone());
-    let pauses = pauses(&outcome, &namer);
-    let summary = summary(&mut outcome);
+    let devices = Devices::of_this_host();
+    let pauses = pauses(&outcome, &namer, &devices, context.target.pid());
+    let summary = summary(&mut outcome, &devices);
     let of = outcome.collected.details + outcome.losses.of(tracer_common::loss::Loss::FaultRingFull);
     let fault_details = Part { of, have: outcome.collected.details };
     let incomplete = incomplete(&outcome, &summary, &context);
@@ -60,12 +60,6 @@ pub fn assemble(mut outcome: Outcome, context: Context<'_>) -> Report {
     };
     report.diagnosis = diagnose(&report);
     report
-}
-
-/// Parts that can't be had here.
-fn unavailable(outcome: &Outcome) -> Vec<Unavailable> {
-    let of_regions = outcome.space.unavailable().into_iter();
-    of_regions.map(|missing| Unavailable { part: missing.part, why: missing.why }).collect()
 }
 
 fn target(context: &Context<'_>) -> Target {

@@ -1,11 +1,13 @@
 //! What all pauses add up to.
 
 use super::pauses::{bystanders, totals};
+use super::{anatomy, devices::Devices};
 use crate::{report::model::Summary, session::Outcome};
 
 /// Sums come from the pauses' records; when records were lost, those sums that the kernel side keeps for the whole
 /// process replace them.
-pub(super) fn summary(outcome: &mut Outcome) -> Summary {
+pub(super) fn summary(outcome: &mut Outcome, devices: &Devices) -> Summary {
+    let stopping_total = anatomy::stopping_total(outcome);
     let collected = &mut outcome.collected;
     let records_lost = outcome.totals.completed.saturating_sub(collected.complete());
     let kinds = totals(&collected.by_kind);
@@ -38,10 +40,10 @@ pub(super) fn summary(outcome: &mut Outcome) -> Summary {
         reclaim_ns: collected.reclaim_ns,
         tracing_ns: collected.tracing_ns,
         stopping_ns: collected.stopping_ns,
-        budget: None,
-        stopping: None,
-        reads: Vec::new(),
-        throttling: None,
+        budget: collected.budget,
+        stopping: stopping_total,
+        reads: devices.named(&collected.reads),
+        throttling: outcome.throttling.clone(),
         bystanders: bystanders(&collected.others_by_kind, collected.others_major, collected.others_minor),
     }
 }

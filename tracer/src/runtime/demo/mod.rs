@@ -4,6 +4,8 @@
 mod reason;
 mod recognise;
 mod sites;
+mod workers;
 
 pub(super) use reason::reason;
 pub(super) use recognise::{LOOKED_FOR, recognise};
+pub(super) use workers::is_worker;
