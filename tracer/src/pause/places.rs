@@ -17,6 +17,9 @@ const DROPPED: &str = "[details dropped]";
 /// Offsets are given in these steps.
 const PAGE_BYTES: u64 = 4096;
 
+/// From the first page to the end of the last one, in bytes from a file's begin.
+type Offsets = (u64, u64);
+
 /// Faults at one place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlaceTotal {
@@ -25,7 +28,7 @@ pub struct PlaceTotal {
     /// What it is within that.
     pub what: Arc<str>,
     /// In a file: the offsets in bytes from the first page that was touched to the end of the last one.
-    pub offsets: Option<(u64, u64)>,
+    pub offsets: Option<Offsets>,
     /// The faults.
     pub total: KindCount,
 }
@@ -33,7 +36,7 @@ pub struct PlaceTotal {
 /// The places of one pause so far.
 #[derive(Debug, Default)]
 pub(super) struct Places {
-    places: HashMap<(Region, Arc<str>), (KindCount, Option<(u64, u64)>)>,
+    places: HashMap<(Region, Arc<str>), (KindCount, Option<Offsets>)>,
 }
 
 impl Places {

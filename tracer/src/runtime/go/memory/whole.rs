@@ -29,9 +29,10 @@ use crate::{
     target::{PresentMemory, ReadMemory},
 };
 
-/// The target is read again no sooner than this, and for no more than this part of the time.
-const AGAIN: Duration = Duration::from_millis(200);
-const SHARE: u32 = 100;
+/// The target is read again no sooner than this, and for no more than this part of the time: sooner when an address is in
+/// no structure at all than when it is in one that is known roughly.
+const AGAIN_FOR_UNKNOWN: (Duration, u32) = (Duration::from_millis(20), 20);
+const AGAIN_FOR_ROUGH: (Duration, u32) = (Duration::from_millis(200), 100);
 /// After so many readings that brought nothing new, the wait doubles each time, up to the longest one.
 const FRUITLESS: u32 = 4;
 const AGAIN_AT_LAST: Duration = Duration::from_secs(30);
@@ -186,10 +187,13 @@ impl RuntimeMemory for GoMemory {
     }
 
     fn look_again_for(&mut self, address: u64) -> bool {
+        let (again, share) = match self.known.find(address) {
+            None => AGAIN_FOR_UNKNOWN,
+            Some(Structure::Permanent) => AGAIN_FOR_ROUGH,
+            Some(_) => return false,
+        };
         let doubled = 1 << self.fruitless.saturating_sub(FRUITLESS).min(16);
-        let wait = (AGAIN * doubled).min(AGAIN_AT_LAST).max(self.took * SHARE);
-        let roughly = matches!(self.known.find(address), None | Some(Structure::Permanent));
-        if !roughly || self.read_at.elapsed() < wait {
+        if self.read_at.elapsed() < (again * doubled).min(AGAIN_AT_LAST).max(self.took * share) {
             return false;
         }
         let before = self.known.bytes();
