@@ -311,6 +311,38 @@ fn without_debug_information_rules_remain() {
     }
 }
 
+/// A program with C code, linked by the system's linker: its threads have stacks of the C library's, and its data is
+/// where that linker puts it.
+#[test]
+fn a_program_with_c_code() {
+    as_root();
+    for flags in [&[][..], &["-buildmode=pie"]] {
+        let folder = tempfile::tempdir().unwrap();
+        let (source, program) = (folder.path().join("regions.go"), folder.path().join("regions"));
+        let text = include_str!("support/regions.go").replace("import (", "import \"C\"\n\nimport (");
+        fs::write(&source, text).unwrap();
+        go::build_in("1.27.3", &source, &program, flags, &[("CGO_ENABLED", "1")]);
+        let mut told = Told::start(&program);
+        let answer = told.answer("stay");
+        let mut space = told.space(true);
+        assert_eq!(space.unavailable(), [], "{flags:?}");
+        let pages = told.pages(&space, PRESENT | SWAPPED);
+        let placed = told.places(&mut space, &pages);
+        let name = format!("with C code {flags:?}");
+        against_the_runtime(&name, &told, &mut space, &placed, &answer);
+        let count = |region, inferred| {
+            placed.iter().filter(|placed| (placed.region, placed.inferred) == (region, inferred)).count()
+        };
+        assert!(count(Region::Library, false) > 10 && count(Region::Binary, false) > 10, "{name}");
+        assert_eq!((count(Region::Binary, true), count(Region::RuntimeHeap, true)), (0, 0), "{name}");
+        let (exact, rest) = (count(Region::RuntimeMetadata, false), count(Region::RuntimeMetadata, true));
+        assert!(exact > 200 && rest < 100, "{name}: {exact} {rest}");
+        // More than the first thread's.
+        let stacks = placed.iter().filter(|placed| &*placed.what == "thread stack").count();
+        assert!(stacks > 2, "{name}: {stacks} pages of threads' stacks");
+    }
+}
+
 /// A run of the swap workload.
 fn swapped(version: &str, flags: &str, folder: &Path) -> Report {
     let report = folder.join("report.json");

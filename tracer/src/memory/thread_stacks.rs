@@ -18,6 +18,8 @@ const MOST_BYTES: u64 = 1 << 30;
 pub(super) struct ThreadStacks {
     /// First addresses of mappings in which a stack pointer was seen. A stack stays one while it is mapped.
     starts: BTreeSet<u64>,
+    /// Stack pointers as they were last read.
+    pointers: Vec<u64>,
     asked: Option<Instant>,
 }
 
@@ -29,14 +31,15 @@ impl ThreadStacks {
         if !guard || mapping.backing != Backing::Anonymous || mapping.end - mapping.start > MOST_BYTES {
             return false;
         }
-        if !self.starts.contains(&mapping.start) && self.asked.is_none_or(|at| at.elapsed() >= INTERVAL) {
-            self.asked = Some(Instant::now());
-            let pointers = stack_pointers(pid, MOST_THREADS);
-            if pointers.iter().any(|pointer| mapping.contains(*pointer)) {
-                self.starts.insert(mapping.start);
-            }
+        if self.starts.contains(&mapping.start) {
+            return true;
         }
-        self.starts.contains(&mapping.start)
+        if self.asked.is_none_or(|at| at.elapsed() >= INTERVAL) {
+            self.asked = Some(Instant::now());
+            self.pointers = stack_pointers(pid, MOST_THREADS);
+        }
+        let points_there = self.pointers.iter().any(|pointer| mapping.contains(*pointer));
+        points_there && self.starts.insert(mapping.start)
     }
 }
 
