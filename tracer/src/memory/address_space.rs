@@ -256,14 +256,6 @@ impl AddressSpace {
     }
 }
 
-impl Program {
-    /// A program without anything known of its layout.
-    #[must_use]
-    pub fn plain(path: std::ffi::OsString) -> Self {
-        Self { path, layout: Layout::Plain, zeroed: Vec::new() }
-    }
-}
-
 fn of_runtime(placed: &Placed) -> bool {
     matches!(placed.region, Region::RuntimeHeap | Region::RuntimeMetadata)
 }
@@ -358,7 +350,7 @@ mod tests {
         assert_eq!(space.place(0x4000, NOW).offset_bytes, None);
         assert_eq!(space.place(0x9000, NOW), Placed::nowhere());
         // Larger than any pid_max (2^22).
-        let mut gone = AddressSpace::of(1 << 23, Program::plain("/a".into()));
+        let mut gone = AddressSpace::of(1 << 23, Program { path: "/a".into(), ..Program::default() });
         assert_eq!(gone.place(0x2010, NOW), Placed::nowhere());
         assert!(gone.unavailable()[0].why.contains("/proc/8388608/maps"), "{:?}", gone.unavailable());
     }

@@ -21,10 +21,6 @@ const MOST_ARENAS: u64 = 1 << 22;
 /// An arena on 64-bit Linux (`heapArenaBytes`).
 const ARENA_BYTES: u64 = 64 << 20;
 
-/// The lowest address that an arena can have on amd64, where the upper half of addresses comes first
-/// (`arenaBaseOffset`).
-const BASE_AMD64: u64 = 0xffff_8000_0000_0000;
-
 #[derive(Debug)]
 pub(super) struct Arenas {
     lists: Vec<u64>,
@@ -66,7 +62,7 @@ impl Arenas {
             spans,
             pages: spans_type.elements()?.1,
             arena_bytes: layout::size_or(types, "runtime.heapArenaBytes", ARENA_BYTES),
-            base: if machine == Machine::X86_64 { BASE_AMD64 } else { 0 },
+            base: layout::arena_base(machine),
             arenas: BTreeMap::new(),
             complete: false,
         })
@@ -149,9 +145,82 @@ impl Arenas {
             return Err(Failure::Implausible(format!("the index has no table for the arena {arena:#x}")));
         }
         known.pieces.add(table, self.second_level * 8, Structure::ArenaIndex);
-        match number(memory, table + arena_number % self.second_level * 8)? {
+        match number(memory, table.saturating_add(arena_number % self.second_level * 8))? {
             0 => Err(Failure::Implausible(format!("the index holds no metadata of the arena {arena:#x}"))),
             metadata => Ok(metadata),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::test_memory::Words, *};
+
+    const LIST: u64 = 0x1000;
+    const INDEX: u64 = 0x1100;
+    const TABLE: u64 = 0x5000_0000;
+
+    fn part() -> Arenas {
+        Arenas {
+            lists: vec![LIST],
+            read: vec![0],
+            index: INDEX,
+            second_level: 1 << 22,
+            metadata_bytes: 0x1_2000,
+            spans: 0,
+            pages: 8192,
+            arena_bytes: ARENA_BYTES,
+            base: layout::arena_base(Machine::X86_64),
+            arenas: BTreeMap::new(),
+            complete: false,
+        }
+    }
+
+    /// On amd64 the arena of 0xc000000000 has the number of that address above the lowest one, the upper half first.
+    fn number_of(arena: u64) -> u64 {
+        arena.wrapping_sub(layout::arena_base(Machine::X86_64)) / ARENA_BYTES
+    }
+
+    #[test]
+    fn arenas_are_known_by_their_numbers_and_the_list_grows() {
+        let (first, second) = (0xc0_0000_0000_u64, 0x2613_2400_0000_u64);
+        let mut memory = Words::default();
+        memory.set(LIST, &[0x2000, 1, 512]);
+        memory.set(0x2000, &[number_of(first)]);
+        memory.set(INDEX, &[TABLE]);
+        memory.set(TABLE + number_of(first) * 8, &[0x7000_0000]);
+        let (mut part, mut known) = (part(), Known::default());
+        part.read(&memory, &mut known).unwrap();
+        assert!(part.complete());
+        assert_eq!(part.holding(first + ARENA_BYTES - 1), Some((first, Some(0x7000_0000))));
+        assert_eq!(known.find(first), Some(Structure::Heap));
+        assert_eq!(known.find(first + ARENA_BYTES), None);
+        assert_eq!(known.find(0x7001_1fff), Some(Structure::ArenaMetadata));
+        assert_eq!(known.find(TABLE), Some(Structure::ArenaIndex));
+        // One more, whose entry in the index is not in memory.
+        memory.set(LIST, &[0x2000, 2, 512]);
+        memory.set(0x2008, &[number_of(second)]);
+        assert!(matches!(part.read(&memory, &mut known), Err(Failure::Unread(_))));
+        assert!(part.complete(), "the heap is known all the same");
+        assert_eq!(part.holding(second), Some((second, None)));
+        assert_eq!(known.find(second + 5), Some(Structure::Heap));
+        // The list itself is not.
+        memory.swap_out(LIST);
+        assert!(part.read(&memory, &mut known).is_err());
+        assert!(!part.complete());
+    }
+
+    #[test]
+    fn what_can_t_be_a_list_of_arenas_is_refused() {
+        for (header, entry) in
+            [([0x2000, 5, 2], 0), ([0, 0, 8], 0), ([0x2000, 1, MOST_ARENAS + 1], 0), ([0x2000, 1, 1], 7)]
+        {
+            let mut memory = Words::default();
+            memory.set(LIST, &header);
+            memory.set(0x2000, &[entry]);
+            let (mut part, mut known) = (part(), Known::default());
+            assert!(matches!(part.read(&memory, &mut known), Err(Failure::Implausible(_))), "{header:?}");
+            assert!(!part.complete() && part.starts().next().is_none(), "{header:?}");
         }
     }
 }

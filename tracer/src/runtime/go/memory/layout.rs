@@ -1,6 +1,6 @@
 //! Where the runtime's variables and fields are, by its debug information: what all parts share.
 
-use crate::elf::{DebugInfoError, ElfAddress, Type, Types};
+use crate::elf::{DebugInfoError, ElfAddress, Machine, Type, Types};
 
 /// The unit that describes the runtime.
 pub(super) const UNIT: &str = "runtime";
@@ -29,6 +29,14 @@ pub(super) fn heap<'t, 'a>(types: &'t Types<'a>) -> Result<(ElfAddress, Type<'t,
 /// A constant that is a size, or what it is in all versions that are known.
 pub(super) fn size_or(types: &Types<'_>, name: &str, known: u64) -> u64 {
     types.constant(name).ok().and_then(|value| u64::try_from(value).ok()).unwrap_or(known)
+}
+
+/// The lowest address that an arena can have (`arenaBaseOffset`): on amd64 the upper half of addresses comes first.
+pub(super) fn arena_base(machine: Machine) -> u64 {
+    match machine {
+        Machine::X86_64 => 0xffff_8000_0000_0000,
+        Machine::Aarch64 => 0,
+    }
 }
 
 /// A field of a word.

@@ -27,6 +27,8 @@ mod span_sets;
 mod spans;
 mod stacks;
 mod structure;
+#[cfg(test)]
+mod test_memory;
 mod whole;
 
 pub(in crate::runtime) use whole::GoMemory;

@@ -17,7 +17,6 @@ use crate::{
 const MOST_ENTRIES: u64 = 1 << 26;
 /// A chunk that one bitmap describes (`pallocChunkBytes`: 512 pages of 8 KiB).
 const CHUNK_BYTES: u64 = 4 << 20;
-const BASE_AMD64: u64 = 0xffff_8000_0000_0000;
 
 #[derive(Debug)]
 pub(super) struct PageAlloc {
@@ -56,7 +55,7 @@ impl PageAlloc {
             second_level: second_level.elements()?.1,
             second_level_bytes: second_level.size_bytes()?,
             chunk_bytes: layout::size_or(types, "runtime.pallocChunkBytes", CHUNK_BYTES),
-            base: if machine == Machine::X86_64 { BASE_AMD64 } else { 0 },
+            base: layout::arena_base(machine),
         })
     }
 

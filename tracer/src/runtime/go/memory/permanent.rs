@@ -1,5 +1,7 @@
 //! Memory that the runtime hands out in small pieces and never takes back (`persistentalloc`), and its profiler's table.
 
+use std::collections::HashSet;
+
 use super::{
     layout,
     ranges::Known,
@@ -43,8 +45,9 @@ impl Permanent {
     /// A chunk begins with the address of the one before it.
     pub(super) fn read(&mut self, memory: &dyn ReadMemory, known: &mut Known) -> Result<(), Failure> {
         let mut chunk = number(memory, self.head)?;
-        for _ in 0..MOST_CHUNKS {
-            if chunk == 0 || (self.complete && known.pieces.find(chunk) == Some(Structure::Permanent)) {
+        let mut walked = HashSet::new();
+        while chunk != 0 && walked.len() < MOST_CHUNKS && walked.insert(chunk) {
+            if self.complete && known.pieces.find(chunk) == Some(Structure::Permanent) {
                 break;
             }
             known.pieces.add(chunk, self.chunk_bytes, Structure::Permanent);

@@ -63,7 +63,7 @@ pub(super) fn each_number(
 ) -> (u64, Result<(), Unread>) {
     let mut given = 0;
     while given < count {
-        let address = start + given * 8;
+        let address = start.saturating_add(given * 8);
         // Up to the end of a page, so that one that is missing costs no other.
         let length = (AT_ONCE_BYTES - address % AT_ONCE_BYTES).min((count - given) * 8).max(8);
         let mut bytes = vec![0; usize::try_from(length).unwrap_or(8)];

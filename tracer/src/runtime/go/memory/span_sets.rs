@@ -1,6 +1,8 @@
 //! Span sets: for each class of spans four sets, each a spine of pointers to blocks, and a pool of blocks that no set
 //! uses now.
 
+use std::collections::HashSet;
+
 use super::{
     layout,
     ranges::Known,
@@ -101,11 +103,12 @@ impl SpanSets {
     fn read_pool(&self, memory: &dyn ReadMemory, known: &mut Known) -> Result<(), Failure> {
         let Some(pool) = self.pool else { return Ok(()) };
         let mut link = number(memory, pool.head)?;
-        for _ in 0..MOST_BLOCKS {
+        let mut walked = HashSet::new();
+        loop {
             let block = pool.pointer(link);
             // A block is taken from the chunks of permanent memory; anything else is no block: the list has changed
             // while it was read.
-            if block == 0 || known.pieces.find(block) != Some(Structure::Permanent) {
+            if known.pieces.find(block) != Some(Structure::Permanent) || !walked.insert(block) {
                 break;
             }
             known.within.add(block, self.block_bytes, Structure::SpanSets);
@@ -133,7 +136,44 @@ fn pool(types: &Types<'_>, loaded: Loaded) -> Option<Pool> {
 
 #[cfg(test)]
 mod tests {
-    use super::Pool;
+    use super::{super::test_memory::Words, *};
+
+    /// One set with a spine of two blocks, and two more in the pool, whose links go in a circle.
+    #[test]
+    fn blocks_of_spines_and_of_the_pool_are_found() {
+        let pool = Pool { head: 0x1100, tag_bits: 19, shift: 16 };
+        let set = 0x1000;
+        let part = SpanSets {
+            sets: vec![set],
+            spine: 8,
+            spine_length: 16,
+            spine_capacity: 24,
+            block_bytes: 0x1040,
+            pool: Some(pool),
+        };
+        let mut known = Known::default();
+        known.pieces.add(0x10_0000, 0x4_0000, Structure::Permanent);
+        let mut memory = Words::default();
+        memory.set(set, &[0, 0x10_0040, 2, 256]);
+        memory.set(0x10_0040, &[0x11_0000, 0x12_0000, 0x13_0000]);
+        let (first, second) = (0x10_8000_u64, 0x10_a000_u64);
+        memory.set(0x1100, &[(first << 16) | 5]);
+        memory.set(first, &[(second << 16) | 6]);
+        memory.set(second, &[(first << 16) | 7]);
+        part.read(&memory, &mut known).unwrap();
+        let found: Vec<_> = known.within.of(Structure::SpanSets).collect();
+        let expected = [
+            (0x10_0040, 0x10_0840),
+            (first, first + 0x1040),
+            (second, second + 0x1040),
+            (0x11_0000, 0x11_1040),
+            (0x12_0000, 0x12_1040),
+        ];
+        assert_eq!(found, expected, "the spine's third entry is past its length");
+        memory.set(set, &[0, 0x10_0040, 300, 256]);
+        let error = part.read(&memory, &mut known).unwrap_err();
+        assert!(error.to_string().contains("length 300, capacity 256"), "{error}");
+    }
 
     /// Go 1.21 keeps 48 address bits and aligns to 8; Go 1.27 keeps 49 and aligns to 512.
     #[test]

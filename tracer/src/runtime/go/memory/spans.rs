@@ -48,3 +48,30 @@ impl Spans {
         Ok(result?)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{super::test_memory::Words, *};
+
+    #[test]
+    fn the_list_is_read_on_from_where_it_stopped() {
+        let mut memory = Words::default();
+        let spans: Vec<u64> = (0..1000).map(|number| 0x10_0000 + number * 0xa0).collect();
+        memory.set(0x1000, &[0x4800, 1000, 2048]);
+        memory.set(0x4800, &spans);
+        memory.swap_out(0x5000);
+        let (mut part, mut known) = (Spans { list: 0x1000, span_bytes: 0xa0, read: 0 }, Known::default());
+        assert!(matches!(part.read(&memory, &mut known), Err(Failure::Unread(_))));
+        // Up to the end of the first page of the list.
+        let of = |known: &Known| known.within.of(Structure::Spans).collect::<Vec<_>>();
+        assert_eq!(of(&known), [(0x10_0000, 0x10_0000 + 256 * 0xa0)]);
+        assert_eq!(known.find(0x4800 + 2048 * 8 - 1), Some(Structure::SpanList));
+        memory.bring_back();
+        // It has moved meanwhile.
+        memory.set(0x1000, &[0x2_0000, 1000, 4096]);
+        memory.set(0x2_0000, &spans);
+        part.read(&memory, &mut known).unwrap();
+        assert_eq!(of(&known), [(0x10_0000, 0x10_0000 + 1000 * 0xa0)]);
+        assert_eq!((known.find(0x4800), known.find(0x2_0000)), (None, Some(Structure::SpanList)));
+    }
+}

@@ -52,7 +52,7 @@ impl Stacks {
             self.since = Instant::now();
         }
         let page = (address - arena) / (arenas.arena_bytes / arenas.pages.max(1)).max(1);
-        let entry = metadata + arenas.spans + page * 8;
+        let entry = metadata.saturating_add(arenas.spans + page * 8);
         if let Some(known) = self.looked_up.get(&entry) {
             return *known;
         }
@@ -67,10 +67,10 @@ impl Stacks {
     /// Stacks have a size, work buffers don't (`stackalloc`, `getempty`).
     fn read(&self, entry: u64, memory: &dyn ReadMemory) -> Option<Structure> {
         let span = number(memory, entry).ok().filter(|span| *span != 0)?;
-        if byte(memory, span + self.state).ok()? != MANUAL {
+        if byte(memory, span.saturating_add(self.state)).ok()? != MANUAL {
             return None;
         }
-        let stack = number(memory, span + self.element_size).ok()? != 0;
+        let stack = number(memory, span.saturating_add(self.element_size)).ok()? != 0;
         Some(if stack { Structure::GoroutineStacks } else { Structure::WorkBuffers })
     }
 }
