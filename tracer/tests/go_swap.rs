@@ -127,7 +127,10 @@ fn sums(run: &Swapped) {
         let of_kinds: u64 = pause.by_kind.values().map(|kind| kind.count).sum();
         let ns_of_kinds: u64 = pause.by_kind.values().map(|kind| kind.ns).sum();
         assert_eq!((of_stacks, of_kinds), (pause.faults, pause.faults), "{name}: {pause:?}");
-        assert_eq!(pause.major + pause.minor, pause.faults, "{name}: {pause:?}");
+        // What the kernel gave up to deliver a signal (Go's preemption) is neither, and of kind `other`.
+        let given_up = pause.faults - pause.major - pause.minor;
+        let other = pause.by_kind.get(&Kind::Other).map_or(0, |total| total.count);
+        assert!(given_up <= other, "{name}: {pause:?}");
         assert_eq!(ns_of_kinds, pause.in_faults_ns, "{name}: {pause:?}");
         assert!(pause.in_faults_ns <= pause.duration_ns.unwrap(), "{name}: {pause:?}");
         let moments = [pause.requested_ns, pause.stopped_ns, pause.restarting_ns, pause.resumed_ns];

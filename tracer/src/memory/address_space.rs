@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::{
     history::{Found, History, Span, position},
     region::{Placed, Region},
-    rules::{KERNEL_CHOSEN, Layout, Program, place},
+    rules::{KERNEL_CHOSEN, Program, place},
     thread_stacks::ThreadStacks,
 };
 use crate::{
@@ -281,7 +281,7 @@ fn stack(mappings: &[Mapping]) -> Option<&Mapping> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::rules::Layout, *};
     use crate::{
         runtime::{Belongs, Missing},
         target::parse_maps,

@@ -53,6 +53,8 @@ impl BlockedOn {
             }
             if begins(&[
                 "io_schedule",
+                // Another thread is reading the page.
+                "__read_swap_cache_async",
                 "submit_bio_wait",
                 "wait_for_completion_io",
                 "rq_qos_wait",

@@ -45,6 +45,8 @@ pub struct StoppingThread {
     pub budget: StoppingBudget,
     /// Where it left the CPU in the kernel; 0 when not seen.
     pub kernel_stack: u64,
+    /// Whether it was blocked there, and not preempted.
+    pub blocked_there: bool,
     /// Where it left the CPU in the program, or faulted; 0 when not seen.
     pub user_stack: u64,
 }
@@ -163,13 +165,18 @@ fn thread(
         }
         (None, None) => (AtRequest::OnCpu, None),
     };
-    let left = seen.intervals.iter().find(|interval| interval.kernel_stack != 0);
+    // Where it was blocked is more than where it was preempted.
+    let with_stack = |interval: &&&IntervalRecord| interval.kernel_stack != 0;
+    let blocked =
+        seen.intervals.iter().filter(with_stack).find(|interval| interval.doing & doing::BLOCKED != 0);
+    let left = blocked.or_else(|| seen.intervals.iter().find(with_stack));
     let fault = seen.faults.iter().max_by_key(|fault| fault.end_ns.min(to_ns) - fault.begin_ns.max(from_ns));
     Some(StoppingThread {
         tid,
         at_request,
         since_ns,
         budget,
+        blocked_there: blocked.is_some(),
         kernel_stack: left.map_or(0, |interval| interval.kernel_stack),
         user_stack: fault.map(|fault| fault.stack).or(left.map(|interval| interval.user_stack)).unwrap_or(0),
     })

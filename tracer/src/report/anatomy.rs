@@ -4,7 +4,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::model::{ByRegion, KindTotal};
-pub use crate::pause::{AtRequest, BlockedOn, Budget, BudgetPart, StoppingBudget, Throttling};
+pub use crate::pause::{
+    AtRequest, BlockedOn, Budget, BudgetPart, MemoryPressure, StoppingBudget, Throttling,
+};
 
 /// A place in the code at which the driver was blocked outside faults.
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
@@ -159,8 +161,8 @@ pub struct Unavailable {
 pub fn add_regions(to: &mut ByRegion, from: &ByRegion) {
     for (region, total) in from {
         let sum = to.entry(*region).or_default();
-        sum.count += total.count;
-        sum.ns += total.ns;
-        sum.inferred += total.inferred;
+        sum.count = sum.count.saturating_add(total.count);
+        sum.ns = sum.ns.saturating_add(total.ns);
+        sum.inferred = sum.inferred.saturating_add(total.inferred);
     }
 }

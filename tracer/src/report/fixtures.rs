@@ -128,6 +128,17 @@ pub(crate) fn sum_up(report: &mut Report) {
         summary.major += pause.major;
         summary.minor += pause.minor;
         summary.reclaim_ns += pause.reclaim_ns;
+        summary.tracing_ns += pause.tracing_ns;
+        add_regions(&mut summary.by_region, &pause.by_region);
+        if let Some(budget) = &pause.budget {
+            summary.budget.get_or_insert_default().add(budget);
+        }
+        if let Some(stopping) = &pause.stopping {
+            let total = summary.stopping.get_or_insert_default();
+            total.pauses += 1;
+            total.ns += stopping.ns;
+            total.budget.add(&stopping.budget);
+        }
         summary.stopping_ns =
             summary.stopping_ns.zip(pause.stopping_ns).map(|(a, b)| a + b).or(pause.stopping_ns);
         for (&kind, total) in &pause.by_kind {
@@ -178,6 +189,7 @@ pub(crate) fn story() -> Report {
         by_kind: [(Kind::SwapIn, KindTotal { count: 11, ns: 1_893_000, inferred: 0 })].into(),
         kernel: Vec::new(),
     });
+    take_apart_worst(&mut worst);
     worst.bystanders = Bystanders {
         faults: 3,
         major: 2,
@@ -201,11 +213,34 @@ pub(crate) fn story() -> Report {
         in_stopping_ns: 8_000,
         frames: vec!["main.handle".to_owned(), "net/http.(*conn).serve".to_owned()],
     });
+    take_apart_second(&mut second);
+    let mut third = pause(31, "read mem stats", 1_002_000_000, 96_000);
+    third.budget = Some(Budget { on_cpu_ns: 84_000, blocked_futex_ns: 12_000, ..Budget::default() });
 
-    report.pauses = vec![worst, second, pause(31, "read mem stats", 1_002_000_000, 96_000)];
+    report.pauses = vec![worst, second, third];
     sum_up(&mut report);
 
     let summary = &mut report.summary;
+    // The parts of the pauses that are not in the list.
+    let others = Budget { on_cpu_ns: 49_300_000, blocked_futex_ns: 12_190_000, ..Budget::default() };
+    summary.budget.get_or_insert_default().add(&others);
+    summary.stopping = Some(StoppingTotal {
+        pauses: 1_204,
+        ns: 9_400_000,
+        budget: StoppingBudget {
+            fault_ns: 8_000,
+            on_cpu_ns: 8_900_000,
+            waiting_for_cpu_ns: 492_000,
+            ..StoppingBudget::default()
+        },
+    });
+    summary.reads = report.pauses[0].reads.clone();
+    summary.throttling = Some(Throttling {
+        cgroup: "/system.slice/api.service".to_owned(),
+        times: 3,
+        ns: 4_200_000,
+        over_ns: 60_000_000_000,
+    });
     summary.pauses = 1_204;
     summary.collections = 1_180;
     summary.other_stops = 24;
@@ -259,9 +294,243 @@ pub(crate) fn story() -> Report {
     report
 }
 
+fn names<const N: usize>(names: [&str; N]) -> Vec<String> {
+    names.map(str::to_owned).to_vec()
+}
+
+/// The worst pause's swap-ins: from a partition, a tenth of them by another thread's read.
+fn take_apart_worst(pause: &mut Pause) {
+    pause.budget = Some(Budget {
+        fault_blocked_io_ns: 33_240_000,
+        fault_waiting_for_cpu_ns: 410_000,
+        fault_on_cpu_ns: 5_363_000,
+        on_cpu_ns: 611_000,
+        waiting_for_cpu_ns: 190_000,
+        blocked_futex_ns: 88_000,
+        ..Budget::default()
+    });
+    pause.tracing_ns = 96_000;
+    let metadata = KindTotal { count: 219, ns: 37_213_000, inferred: 219 };
+    let heap = KindTotal { count: 9, ns: 1_800_000, inferred: 0 };
+    pause.by_region = [(Region::RuntimeMetadata, metadata), (Region::RuntimeHeap, heap)].into();
+    pause.places = vec![
+        Place {
+            region: Region::RuntimeMetadata,
+            what: "span sets".to_owned(),
+            total: KindTotal { count: 217, ns: 37_120_000, inferred: 217 },
+        },
+        Place { region: Region::RuntimeHeap, what: "arena at 0xc000000000".to_owned(), total: heap },
+        Place {
+            region: Region::RuntimeMetadata,
+            what: "mark bits".to_owned(),
+            total: KindTotal { count: 2, ns: 93_000, inferred: 2 },
+        },
+    ];
+    pause.stacks[0].kernel = vec![
+        KernelPath {
+            on: BlockedOn::Io,
+            faults: 210,
+            ns: 31_900_000,
+            frames: names([
+                "__schedule",
+                "schedule",
+                "io_schedule",
+                "folio_wait_bit_common",
+                "do_swap_page",
+                "handle_mm_fault",
+                "do_user_addr_fault",
+                "exc_page_fault",
+                "asm_exc_page_fault",
+            ]),
+        },
+        KernelPath {
+            on: BlockedOn::Lock,
+            faults: 2,
+            ns: 40_000,
+            frames: names(["schedule", "rwsem_down_read_slowpath", "down_read", "lock_mm_and_find_vma"]),
+        },
+    ];
+    pause.blocked = vec![Blocked {
+        on: BlockedOn::Futex,
+        count: 2,
+        ns: 88_000,
+        woken_by_tid: Some(4251),
+        kernel_frames: names(["schedule", "futex_do_wait", "__futex_wait", "futex_wait", "do_futex"]),
+        frames: names(["runtime.futex", "runtime.notesleep", "runtime.stopTheWorldWithSema"]),
+    }];
+    pause.cpu_waits = Some(CpuWaits {
+        count: 231,
+        ns: 600_000,
+        longest_ns: 110_000,
+        after: vec![
+            Neighbour { name: "kswapd0".to_owned(), tid: 71, of_target: false, count: 12, ns: 310_000 },
+            Neighbour { name: "api".to_owned(), tid: 4260, of_target: true, count: 3, ns: 90_000 },
+        ],
+    });
+    pause.reads = vec![
+        DeviceReads {
+            device: "vda2".to_owned(),
+            serves: Some("swap partition".to_owned()),
+            faults: 205,
+            ns: 35_113_000,
+            requests: 205,
+            bytes: 6_717_440,
+            read_ahead_pages: 1_435,
+            inferred: 0,
+        },
+        DeviceReads {
+            device: "another thread's read".to_owned(),
+            serves: None,
+            faults: 23,
+            ns: 3_900_000,
+            inferred: 23,
+            ..DeviceReads::default()
+        },
+    ];
+    let budget = StoppingBudget { on_cpu_ns: 12_000, ..StoppingBudget::default() };
+    pause.stopping = Some(Stopping { ns: 12_000, last_tid: None, budget, threads: Vec::new() });
+}
+
+/// The second pause: stopped by a thread in a fault, and a quota that was used up not long before.
+fn take_apart_second(pause: &mut Pause) {
+    pause.budget = Some(Budget {
+        fault_on_cpu_ns: 71_000,
+        on_cpu_ns: 290_000,
+        waiting_for_cpu_ns: 40_000,
+        blocked_futex_ns: 11_000,
+        ..Budget::default()
+    });
+    pause.throttling = Some(Throttling {
+        cgroup: "/system.slice/api.service".to_owned(),
+        times: 1,
+        ns: 900_000,
+        over_ns: 100_000_000,
+    });
+    let budget = StoppingBudget { fault_ns: 8_000, on_cpu_ns: 4_000, ..StoppingBudget::default() };
+    pause.stopping = Some(Stopping {
+        ns: 12_000,
+        last_tid: Some(4251),
+        budget,
+        threads: vec![
+            StoppingThread {
+                tid: 4251,
+                name: Some("api".to_owned()),
+                at_request: AtRequest::InFault,
+                since_ns: Some(3_000),
+                budget,
+                blocked_on: None,
+                kernel_frames: Vec::new(),
+                frames: Vec::new(),
+            },
+            StoppingThread {
+                tid: 4253,
+                name: None,
+                at_request: AtRequest::InSyscall,
+                since_ns: None,
+                budget: StoppingBudget { blocked_ns: 12_000, ..StoppingBudget::default() },
+                blocked_on: Some(BlockedOn::Poll),
+                kernel_frames: names(["schedule", "schedule_hrtimeout_range", "ep_poll", "do_epoll_wait"]),
+                frames: names([
+                    "runtime/internal/syscall.Syscall6",
+                    "runtime.netpoll",
+                    "runtime.findRunnable",
+                ]),
+            },
+        ],
+    });
+}
+
 /// A minute in which the collector did not run.
 pub(crate) fn no_pauses() -> Report {
     empty()
+}
+
+/// A thread that runs for long before it reaches a point at which it can stop.
+pub(crate) fn slow_stop() -> Report {
+    let mut report = empty();
+    let mut slow = pause(7, "GC mark termination", 2_000_000_000, 30_000_000);
+    slow.stopping_ns = Some(28_000_000);
+    slow.stopped_ns = slow.requested_ns.map(|ns| ns + 28_000_000);
+    slow.budget = Some(Budget {
+        on_cpu_ns: 2_100_000,
+        waiting_for_cpu_ns: 300_000,
+        blocked_futex_ns: 27_600_000,
+        ..Budget::default()
+    });
+    slow.blocked = vec![Blocked {
+        on: BlockedOn::Futex,
+        count: 276,
+        ns: 27_600_000,
+        woken_by_tid: Some(4260),
+        kernel_frames: names(["schedule", "futex_do_wait", "__futex_wait", "futex_wait", "do_futex"]),
+        frames: names([
+            "runtime.futex",
+            "runtime.futexsleep",
+            "runtime.notetsleep_internal",
+            "runtime.notetsleep",
+            "runtime.stopTheWorldWithSema",
+        ]),
+    }];
+    let budget =
+        StoppingBudget { on_cpu_ns: 26_000_000, waiting_for_cpu_ns: 2_000_000, ..StoppingBudget::default() };
+    slow.stopping = Some(Stopping {
+        ns: 28_000_000,
+        last_tid: Some(4260),
+        budget,
+        threads: vec![StoppingThread {
+            tid: 4260,
+            name: Some("api".to_owned()),
+            at_request: AtRequest::OnCpu,
+            since_ns: Some(3_100_000),
+            budget,
+            blocked_on: None,
+            kernel_frames: Vec::new(),
+            frames: names(["crypto/sha256.block", "main.digest", "main.handle"]),
+        }],
+    });
+    report.pauses = vec![slow, pause(8, "GC sweep termination", 2_500_000_000, 60_000)];
+    report.pauses[1].budget = Some(Budget { on_cpu_ns: 60_000, ..Budget::default() });
+    sum_up(&mut report);
+    report
+}
+
+/// A quota that is used up while the world is stopped, and before.
+pub(crate) fn throttled() -> Report {
+    let mut report = empty();
+    let mut slow = pause(7, "GC mark termination", 2_000_000_000, 92_000_000);
+    slow.budget = Some(Budget {
+        on_cpu_ns: 3_000_000,
+        waiting_for_cpu_ns: 88_988_000,
+        blocked_futex_ns: 12_000,
+        ..Budget::default()
+    });
+    slow.cpu_waits = Some(CpuWaits {
+        count: 2,
+        ns: 88_988_000,
+        longest_ns: 81_000_000,
+        after: vec![Neighbour {
+            name: "api".to_owned(),
+            tid: 4260,
+            of_target: true,
+            count: 1,
+            ns: 7_988_000,
+        }],
+    });
+    slow.throttling = Some(Throttling {
+        cgroup: "/kubepods/burstable/api".to_owned(),
+        times: 2,
+        ns: 171_000_000,
+        over_ns: 200_000_000,
+    });
+    report.summary.throttling = Some(Throttling {
+        cgroup: "/kubepods/burstable/api".to_owned(),
+        times: 41,
+        ns: 3_300_000_000,
+        over_ns: 60_000_000_000,
+    });
+    report.pauses = vec![slow];
+    sum_up(&mut report);
+    report
 }
 
 /// Only pauses that were not seen whole, and a target that was killed.
@@ -295,6 +564,11 @@ pub(crate) fn partial() -> Report {
     report.trace.exit = Some("killed by signal 9".to_owned());
     report.trace.duration_ns = 4_000_000_000;
     report.trace.notes = vec!["the first pause was under way when the probes came".to_owned()];
+    report.trace.unavailable = vec![Unavailable {
+        part: "budget".to_owned(),
+        why: "tracepoint sched:sched_switch can't be opened: permission denied; CAP_PERFMON would help"
+            .to_owned(),
+    }];
     sum_up(&mut report);
     report
 }
@@ -360,7 +634,31 @@ pub(crate) fn hostile() -> Report {
         }
         pause.stacks.iter_mut().for_each(|stack| stack.frames = vec![nasty.clone(); 30]);
         pause.stopping_faults.iter_mut().for_each(|fault| fault.frames = vec![nasty.clone()]);
+        for path in pause.stacks.iter_mut().flat_map(|stack| &mut stack.kernel) {
+            path.frames = vec![nasty.clone(); 30];
+        }
+        pause.places.iter_mut().for_each(|place| place.what = nasty.clone());
+        for blocked in &mut pause.blocked {
+            blocked.frames = vec![nasty.clone(); 30];
+            blocked.kernel_frames = vec![nasty.clone(); 30];
+        }
+        for neighbour in pause.cpu_waits.iter_mut().flat_map(|waits| &mut waits.after) {
+            neighbour.name = nasty.clone();
+        }
+        for thread in pause.stopping.iter_mut().flat_map(|stopping| &mut stopping.threads) {
+            thread.name = Some(nasty.clone());
+            thread.frames = vec![nasty.clone(); 30];
+            thread.kernel_frames = vec![nasty.clone(); 30];
+        }
+        for reads in &mut pause.reads {
+            reads.device = nasty.clone();
+            reads.serves = Some(nasty.clone());
+        }
+        pause.throttling.iter_mut().for_each(|throttling| throttling.cgroup = nasty.clone());
     }
+    report.summary.throttling.iter_mut().for_each(|throttling| throttling.cgroup = nasty.clone());
+    report.summary.reads.iter_mut().for_each(|reads| reads.device = nasty.clone());
+    report.trace.unavailable = vec![Unavailable { part: nasty.clone(), why: nasty.clone() }];
     report.diagnosis = diagnose(&report);
     report
 }
@@ -432,9 +730,145 @@ impl Random {
         kinds[usize::try_from(index).unwrap()]
     }
 
+    fn total(&mut self) -> KindTotal {
+        KindTotal { count: self.number(), ns: self.number(), inferred: self.number() }
+    }
+
+    fn region(&mut self) -> Region {
+        let regions = [
+            Region::RuntimeHeap,
+            Region::RuntimeMetadata,
+            Region::ThreadStack,
+            Region::Binary,
+            Region::Library,
+            Region::MappedFile,
+            Region::SharedMemory,
+            Region::OtherAnonymous,
+            Region::Unknown,
+        ];
+        self.one_of(&regions)
+    }
+
+    fn one_of<T: Copy>(&mut self, of: &[T]) -> T {
+        let index = self.below(of.len() as u64);
+        of[usize::try_from(index).unwrap()]
+    }
+
     fn by_region(&mut self) -> ByRegion {
-        let total = KindTotal { count: self.number(), ns: self.number(), inferred: self.number() };
-        [(Region::RuntimeMetadata, total)].into()
+        self.many(4, |random| (random.region(), random.total())).into_iter().collect()
+    }
+
+    fn place(&mut self) -> Place {
+        Place { region: self.region(), what: self.name(), total: self.total() }
+    }
+
+    /// Parts that add up to no pause at all, now and then some that are not there.
+    fn budget(&mut self) -> Budget {
+        let mut part = || if self.below(3) == 0 { 0 } else { self.number() };
+        Budget {
+            fault_blocked_io_ns: part(),
+            fault_blocked_other_ns: part(),
+            fault_blocked_unknown_ns: part(),
+            fault_reclaiming_ns: part(),
+            fault_compacting_ns: part(),
+            fault_waiting_for_cpu_ns: part(),
+            fault_on_cpu_ns: part(),
+            on_cpu_ns: part(),
+            waiting_for_cpu_ns: part(),
+            blocked_futex_ns: part(),
+            blocked_io_ns: part(),
+            blocked_other_ns: part(),
+            blocked_unknown_ns: part(),
+            reclaiming_ns: part(),
+            compacting_ns: part(),
+            unknown_ns: part(),
+        }
+    }
+
+    fn blocked_on(&mut self) -> BlockedOn {
+        self.one_of(&[
+            BlockedOn::Io,
+            BlockedOn::Futex,
+            BlockedOn::Userfault,
+            BlockedOn::Lock,
+            BlockedOn::Sleep,
+            BlockedOn::Poll,
+            BlockedOn::Other,
+            BlockedOn::Unknown,
+        ])
+    }
+
+    fn blocked(&mut self) -> Blocked {
+        Blocked {
+            on: self.blocked_on(),
+            count: self.number(),
+            ns: self.number(),
+            woken_by_tid: self.maybe(|_| u32::MAX),
+            kernel_frames: self.many(20, Self::name),
+            frames: self.many(20, Self::name),
+        }
+    }
+
+    fn cpu_waits(&mut self) -> CpuWaits {
+        CpuWaits {
+            count: self.number(),
+            ns: self.number(),
+            longest_ns: self.number(),
+            after: self.many(5, |random| Neighbour {
+                name: random.name(),
+                tid: u32::MAX,
+                of_target: random.yes(),
+                count: random.number(),
+                ns: random.number(),
+            }),
+        }
+    }
+
+    fn throttling(&mut self) -> Throttling {
+        Throttling { cgroup: self.name(), times: self.number(), ns: self.number(), over_ns: self.number() }
+    }
+
+    fn reads(&mut self) -> DeviceReads {
+        DeviceReads {
+            device: self.name(),
+            serves: self.maybe(Self::name),
+            faults: self.number(),
+            ns: self.number(),
+            requests: self.number(),
+            bytes: self.number(),
+            read_ahead_pages: self.number(),
+            inferred: self.number(),
+        }
+    }
+
+    fn stopping_budget(&mut self) -> StoppingBudget {
+        StoppingBudget {
+            fault_ns: self.number(),
+            on_cpu_ns: self.number(),
+            waiting_for_cpu_ns: self.number(),
+            blocked_ns: self.number(),
+            unknown_ns: self.number(),
+        }
+    }
+
+    fn stopping(&mut self) -> Stopping {
+        let at_request =
+            [AtRequest::InFault, AtRequest::OnCpu, AtRequest::WaitingForCpu, AtRequest::InSyscall];
+        Stopping {
+            ns: self.number(),
+            last_tid: self.maybe(|_| u32::MAX),
+            budget: self.stopping_budget(),
+            threads: self.many(6, |random| StoppingThread {
+                tid: if random.yes() { u32::MAX } else { 4_250 },
+                name: random.maybe(Self::name),
+                at_request: random.one_of(&at_request),
+                since_ns: random.maybe(Self::number),
+                budget: random.stopping_budget(),
+                blocked_on: random.maybe(Self::blocked_on),
+                kernel_frames: random.many(20, Self::name),
+                frames: random.many(20, Self::name),
+            }),
+        }
     }
 
     fn by_kind(&mut self) -> ByKind {
@@ -495,13 +929,19 @@ impl Random {
             tracing_ns: self.number(),
             by_kind: self.by_kind(),
             by_region: self.by_region(),
-            places: Vec::new(),
-            budget: None,
-            workers: Vec::new(),
-            blocked: Vec::new(),
-            cpu_waits: None,
-            throttling: None,
-            reads: Vec::new(),
+            places: self.many(6, Self::place),
+            budget: self.maybe(Self::budget),
+            workers: self.many(6, |random| Worker {
+                tid: u32::MAX,
+                name: random.maybe(Self::name),
+                faults: random.number(),
+                in_faults_ns: random.number(),
+                budget: random.budget(),
+            }),
+            blocked: self.many(5, Self::blocked),
+            cpu_waits: self.maybe(Self::cpu_waits),
+            throttling: self.maybe(Self::throttling),
+            reads: self.many(5, Self::reads),
             fault_details: self.part(),
             longest_fault: self.maybe(|random| LongestFault {
                 kind: random.kind(),
@@ -514,9 +954,14 @@ impl Random {
                 faults: random.number(),
                 ns: random.number(),
                 by_kind: random.by_kind(),
-                kernel: Vec::new(),
+                kernel: random.many(4, |random| KernelPath {
+                    on: random.blocked_on(),
+                    faults: random.number(),
+                    ns: random.number(),
+                    frames: random.many(20, Self::name),
+                }),
             }),
-            stopping: None,
+            stopping: self.maybe(Self::stopping),
             stopping_faults: self.many(7, |random| StoppingFault {
                 tid: u32::MAX,
                 kind: random.kind(),
@@ -565,10 +1010,20 @@ impl Random {
             reclaim_ns: self.number(),
             tracing_ns: self.number(),
             stopping_ns: self.maybe(Self::number),
-            budget: None,
-            stopping: None,
-            reads: Vec::new(),
-            throttling: None,
+            budget: self.maybe(Self::budget),
+            stopping: self.maybe(|random| StoppingTotal {
+                pauses: random.number(),
+                ns: random.number(),
+                budget: random.stopping_budget(),
+            }),
+            reads: self.many(5, Self::reads),
+            throttling: self.maybe(Self::throttling),
+            memory_limit: self.maybe(|random| MemoryPressure {
+                cgroup: random.name(),
+                limit_bytes: random.number(),
+                used_bytes: random.number(),
+                hits: random.number(),
+            }),
             bystanders: self.bystanders(),
         }
     }
@@ -598,6 +1053,7 @@ impl Random {
             complete: self.yes(),
             incomplete: self.many(3, Self::name),
             notes: self.many(3, Self::name),
+            unavailable: self.many(3, |random| Unavailable { part: random.name(), why: random.name() }),
             reconciliation: self.reconciliation(),
             threads: self.many(8, |random| ThreadReconciliation {
                 tid: u32::MAX,

@@ -95,6 +95,42 @@ mod tests {
     }
 
     #[test]
+    fn the_parts_of_the_story_add_up() {
+        let report = fixtures::story();
+        for pause in &report.pauses {
+            let budget = pause.budget.unwrap();
+            assert_eq!(Some(budget.sum_ns()), pause.duration_ns, "{}", pause.id);
+            let in_faults = budget.parts().into_iter().filter(|part| part.is_in_faults());
+            assert_eq!(in_faults.map(|part| part.ns).sum::<u64>(), pause.in_faults_ns, "{}", pause.id);
+            if let Some(stopping) = &pause.stopping {
+                assert_eq!(stopping.budget.sum_ns(), stopping.ns);
+            }
+        }
+        assert_eq!(report.summary.budget.unwrap().sum_ns(), report.summary.paused_ns);
+        let stopping = report.summary.stopping.unwrap();
+        assert_eq!(stopping.budget.sum_ns(), stopping.ns);
+    }
+
+    /// The parts of the JSON are the names of [`Budget::parts`](crate::report::model::Budget::parts).
+    #[test]
+    fn parts_have_the_names_of_their_fields() {
+        let report = fixtures::story();
+        let value = serde_json::to_value(&report).unwrap();
+        let budget = &report.pauses[0].budget.unwrap();
+        let of = |path: &str, name: &str| value.pointer(&format!("{path}/{name}_ns")).and_then(Value::as_u64);
+        for part in budget.parts() {
+            assert_eq!(of("/pauses/0/budget", part.name), Some(part.ns), "{}", part.name);
+        }
+        assert_eq!(
+            value.pointer("/pauses/0/budget").unwrap().as_object().unwrap().len(),
+            budget.parts().len()
+        );
+        for part in report.pauses[1].stopping.as_ref().unwrap().budget.parts() {
+            assert_eq!(of("/pauses/1/stopping/budget", part.name), Some(part.ns), "{}", part.name);
+        }
+    }
+
+    #[test]
     fn every_field_is_documented() {
         let document = include_str!("../../../docs/json.md");
         for report in [fixtures::story(), fixtures::partial()] {

@@ -2,6 +2,7 @@
 
 pub mod anatomy;
 pub mod assemble;
+mod budget_words;
 pub mod diagnosis;
 #[cfg(test)]
 pub(crate) mod fixtures;

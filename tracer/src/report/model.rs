@@ -279,6 +279,8 @@ pub struct Summary {
     pub reads: Vec<DeviceReads>,
     /// CPU throttling of the target's cgroup over the whole trace; `null` when there was none, or no quota.
     pub throttling: Option<Throttling>,
+    /// The memory limit that binds the target; `null` when it has none, or had ended before it could be read.
+    pub memory_limit: Option<MemoryPressure>,
     /// Faults of other threads during pauses.
     pub bystanders: Bystanders,
 }

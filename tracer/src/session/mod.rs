@@ -4,6 +4,7 @@ mod account;
 mod drain;
 mod kernel_log;
 mod leftovers;
+mod memory_limit;
 mod options;
 mod outcome;
 mod stop;

@@ -6,7 +6,7 @@ use tracer_common::{pause::ProcessTotals, thread::ThreadState};
 
 use crate::{
     memory::AddressSpace,
-    pause::{Collected, Losses, StampDifferences, Surroundings, Throttling},
+    pause::{Collected, Losses, MemoryPressure, StampDifferences, Surroundings, Throttling},
     probe::{Detaching, Plan},
     symbols::Modules,
     target::Reading,
@@ -78,6 +78,8 @@ pub struct Outcome {
     pub ended: Ended,
     /// CPU throttling of the target's cgroups over the trace.
     pub throttling: Option<Throttling>,
+    /// The memory limit that binds the target.
+    pub memory_pressure: Option<MemoryPressure>,
     /// Why the kernel's functions have no names; `None` when they have.
     pub kernel_names_missing: Option<String>,
     /// From the start of the attachment to the gate's opening, in ns.

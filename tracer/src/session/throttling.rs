@@ -70,7 +70,7 @@ fn difference(readings: &Readings, before: (u64, Throttled), after: (u64, Thrott
     let times = after.1.times.checked_sub(before.1.times)?;
     let ns = after.1.ns.saturating_sub(before.1.ns);
     (times > 0 || ns > 0).then(|| Throttling {
-        cgroup: readings.quota.cgroup.clone(),
+        cgroup: readings.quota.cgroup().to_owned(),
         times,
         ns,
         over_ns: after.0 - before.0,

@@ -14,6 +14,7 @@ use super::{
     drain::Rings,
     kernel_log::KernelLog,
     leftovers,
+    memory_limit::LimitsAtStart,
     options::{Observer, Options, Progress},
     outcome::{CounterReadings, Ended, Outcome, ProgramCost},
     stop::{Stop, let_the_next_interrupt_kill},
@@ -138,6 +139,7 @@ struct Running<'a> {
     kernel_names: Option<KernelNamer>,
     kernel_names_missing: Option<String>,
     throttling: Watch,
+    memory_limits: LimitsAtStart,
     workers: Option<WorkerList>,
     collector: Collector,
     modules: Modules,
@@ -178,6 +180,7 @@ impl<'a> Running<'a> {
             if options.measure_programs { aya::sys::enable_stats(Stats::RunTime).ok() } else { None };
         let mut counters = CounterReadings { before_open: read_counters(pid), ..CounterReadings::default() };
         let throttling = Watch::new(pid);
+        let memory_limits = LimitsAtStart::of(pid);
         // Threads' ids are those of the initial pid namespace only there.
         let mut workers = plan.pid_namespace.is_none().then(WorkerList::new);
         if let Some(list) = workers.as_mut().and_then(|workers| workers.look(pid, subject.recognised)) {
@@ -193,6 +196,7 @@ impl<'a> Running<'a> {
             kernel_names,
             kernel_names_missing,
             throttling,
+            memory_limits,
             workers,
             generation: space.generation(),
             collector: Collector::new(options.keep, surroundings, space),
@@ -331,6 +335,7 @@ impl<'a> Running<'a> {
             closed_ns,
             ended,
             throttling: self.throttling.whole(),
+            memory_pressure: self.memory_limits.now(),
             kernel_names_missing: self.kernel_names_missing,
             attach_ns: self.attach_ns,
             programs,

@@ -12,7 +12,7 @@ mod stat;
 mod threads;
 mod userfaultfd;
 
-pub use cgroup::{CpuQuota, Throttled};
+pub use cgroup::{CpuQuota, MemoryLimit, MemoryUse, Throttled};
 pub use counters::{Counters, Reading, read_counters, read_process_counters};
 pub use held::{Held, HeldError};
 pub use identity::{Target, TargetError};

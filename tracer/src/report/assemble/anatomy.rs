@@ -105,7 +105,7 @@ pub(super) fn stopping(stopping: &pause::Stopping, outcome: &Outcome, namer: &Na
                 at_request: thread.at_request,
                 since_ns: thread.since_ns,
                 budget: thread.budget,
-                blocked_on: (on != BlockedOn::Unknown).then_some(on),
+                blocked_on: (thread.blocked_there && on != BlockedOn::Unknown).then_some(on),
                 kernel_frames,
                 frames: user.map(|frames| namer.stack(Some(frames), false)).unwrap_or_default(),
             }

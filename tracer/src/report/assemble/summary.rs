@@ -44,6 +44,7 @@ pub(super) fn summary(outcome: &mut Outcome, devices: &Devices) -> Summary {
         stopping: stopping_total,
         reads: devices.named(&collected.reads),
         throttling: outcome.throttling.clone(),
+        memory_limit: outcome.memory_pressure.clone(),
         bystanders: bystanders(&collected.others_by_kind, collected.others_major, collected.others_minor),
     }
 }

@@ -111,6 +111,26 @@ impl<'a> Basis<'a> {
                 units::counted(part.of, "fault", "faults"),
             ));
         }
+        match &self.worst.budget {
+            None => out.push(
+                "where the time outside page faults went, and what the faults themselves waited for, is not known for \
+                 this pause"
+                    .to_owned(),
+            ),
+            Some(budget) if at_least(budget.unknown_ns, NOTABLE_PERCENT, self.worst_ns) => out.push(format!(
+                "{} are unknown: a fault began in it whose end was not seen",
+                self.of_worst(budget.unknown_ns)
+            )),
+            Some(_) => {}
+        }
+        if let Some(restarting_ns) = restarting_ns(self.worst)
+            && at_least(restarting_ns, NOTABLE_PERCENT, self.worst_ns)
+        {
+            out.push(format!(
+                "{} passed while the world was being restarted: some of its threads could run again by then",
+                self.of_worst(restarting_ns)
+            ));
+        }
         let lost = self.report.summary.records_lost;
         if lost > 0 {
             out.push(format!(
@@ -120,6 +140,12 @@ impl<'a> Basis<'a> {
         }
         out
     }
+}
+
+/// restarting → resumed, when both are known.
+fn restarting_ns(pause: &Pause) -> Option<u64> {
+    let (restarting_ns, resumed_ns) = pause.restarting_ns.zip(pause.resumed_ns)?;
+    u64::try_from(i128::from(resumed_ns) - i128::from(restarting_ns)).ok()
 }
 
 #[cfg(test)]
@@ -145,5 +171,20 @@ mod tests {
         report.summary.records_lost = 1;
         report.pauses[0].fault_details = Part { of: 228, have: 200 };
         assert_eq!(Basis::of(&report).unwrap().reservations().len(), 2);
+    }
+
+    #[test]
+    fn a_slow_restart_is_not_passed_over() {
+        let mut report = fixtures::story();
+        let resumed_ns = report.pauses[0].resumed_ns.unwrap();
+        report.pauses[0].restarting_ns = Some(resumed_ns - 30_000_000);
+        let reservations = Basis::of(&report).unwrap().reservations();
+        assert_eq!(
+            reservations,
+            [
+                "75.2 % of the worst pause (30.0 of 39.9 ms) passed while the world was being restarted: some of its \
+              threads could run again by then"
+            ]
+        );
     }
 }

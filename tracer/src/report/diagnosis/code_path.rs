@@ -43,6 +43,42 @@ pub(super) fn place(pause: &Pause, kind: Kind) -> Option<Place> {
     most(under, "under").or_else(|| most(inside, "in"))
 }
 
+/// Functions that put a thread to sleep on behalf of whoever called them: Go's on Linux, and glibc's.
+const SLEEPERS: [&str; 26] = [
+    "runtime.futex",
+    "runtime.futexsleep",
+    "runtime.notesleep",
+    "runtime.notetsleep",
+    "runtime.notetsleep_internal",
+    "runtime.notetsleepg",
+    "runtime.semasleep",
+    "runtime.lock",
+    "runtime.lock2",
+    "runtime.lockWithRank",
+    "runtime.mcall",
+    "runtime.systemstack",
+    "runtime.usleep",
+    "runtime.osyield",
+    "runtime.mPark",
+    "runtime.stopm",
+    "syscall",
+    "__futex_abstimed_wait_common",
+    "__futex_abstimed_wait_common64",
+    "futex_wait",
+    "__lll_lock_wait",
+    "__lll_lock_wait_private",
+    "___pthread_mutex_lock",
+    "pthread_mutex_lock",
+    "pthread_cond_wait",
+    "___pthread_cond_wait",
+];
+
+/// The function that wanted to wait: the innermost one that is more than the waiting itself.
+pub(super) fn waiting(frames: &[String]) -> Option<&str> {
+    let name = frames.iter().map(String::as_str).find(|frame| !SLEEPERS.contains(frame))?;
+    (!name.starts_with('[')).then_some(name)
+}
+
 /// The name when the function is the Go collector's, without the suffixes of its closures: a pause's work runs in
 /// closures on the system stack, `runtime.gcStart.func2`.
 fn collector(frame: &str) -> Option<&str> {
@@ -91,6 +127,22 @@ mod tests {
     fn else_the_function_that_faulted() {
         assert_eq!(place_of(vec![stack(&["main.touch", "main.main"], 60)]).as_deref(), Some("in main.touch"));
         assert_eq!(place_of(vec![stack(&["runtime.gcenable"], 60)]).as_deref(), Some("in runtime.gcenable"));
+    }
+
+    #[test]
+    fn who_waits_is_not_the_wait_itself() {
+        let waiting_in = |frames: &[&str]| {
+            let frames: Vec<String> = frames.iter().map(|&frame| frame.to_owned()).collect();
+            waiting(&frames).map(str::to_owned)
+        };
+        let go = ["runtime.futex", "runtime.futexsleep", "runtime.lock2", "runtime.(*mheap).alloc"];
+        assert_eq!(waiting_in(&go).as_deref(), Some("runtime.(*mheap).alloc"));
+        assert_eq!(
+            waiting_in(&["syscall", "pauselens::world::stop"]).as_deref(),
+            Some("pauselens::world::stop")
+        );
+        assert_eq!(waiting_in(&["runtime.futex", "[stack lost]"]), None);
+        assert_eq!(waiting_in(&[]), None);
     }
 
     #[test]

@@ -7,6 +7,8 @@ use super::basis::{Basis, Scope};
 use super::code_path;
 use super::remedy::{self, Remedy};
 use super::rules::Finding;
+use super::split::{self, Both};
+use super::{reads, touched};
 
 /// One kind's words.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +22,8 @@ pub(super) struct KindRule {
     pub(super) noun: (&'static str, &'static str),
     pub(super) after: &'static str,
     pub(super) remedies: &'static [Remedy],
+    /// What helps besides when most of the time in faults was on one of these regions. It comes first.
+    pub(super) by_region: &'static [(&'static [Region], &'static [Remedy])],
 }
 
 pub(super) fn finding(rule: &KindRule, basis: &Basis<'_>) -> Option<Finding> {
@@ -27,6 +31,17 @@ pub(super) fn finding(rule: &KindRule, basis: &Basis<'_>) -> Option<Finding> {
     let in_worst = total_in(&basis.worst.by_kind);
     let in_all = total_in(&basis.report.summary.by_kind);
     let scope = basis.scope(in_worst.ns, in_all.ns)?;
+    // Pages that were swapped out and found in the swap cache have the same cause.
+    let kin = (rule.kind == Kind::SwapIn).then_some(Kind::SwapCache);
+    let kin_in = |kinds: &ByKind| kin.and_then(|kin| kinds.get(&kin)).copied().unwrap_or_default();
+    let kin_in_worst = kin_in(&basis.worst.by_kind);
+    let own = split::of_kind(
+        basis,
+        Both {
+            worst_ns: in_worst.ns.saturating_add(kin_in_worst.ns),
+            all_ns: in_all.ns.saturating_add(kin_in(&basis.report.summary.by_kind).ns),
+        },
+    );
     let judged = match scope {
         Scope::Worst => in_worst,
         Scope::Total => in_all,
@@ -56,6 +71,9 @@ pub(super) fn finding(rule: &KindRule, basis: &Basis<'_>) -> Option<Finding> {
             units::count(in_worst.inferred)
         ));
     }
+    if let Some(kin) = kin.filter(|_| kin_in_worst.count > 0) {
+        evidence.push(format!("{}: swapped out as well", in_words(kin, "besides, in it", kin_in_worst)));
+    }
     if let Some(place) = &place {
         evidence.push(format!("{} of that time {}", units::share(place.ns, in_worst.ns), place.words));
     }
@@ -67,7 +85,9 @@ pub(super) fn finding(rule: &KindRule, basis: &Basis<'_>) -> Option<Finding> {
             longest.address
         ));
     }
-    evidence.extend(most_touched(basis));
+    evidence.extend(touched::evidence(basis));
+    evidence.extend(faults_split(basis));
+    evidence.extend(reads::evidence(basis, rule.kind));
     evidence.push(format!(
         "{}, {} of all paused time",
         in_words(rule.kind, "in all completed pauses", in_all),
@@ -77,31 +97,41 @@ pub(super) fn finding(rule: &KindRule, basis: &Basis<'_>) -> Option<Finding> {
 
     Some(Finding {
         scope,
-        ns: judged.ns,
+        ns: own.of(scope),
         diagnosis: Diagnosis {
             rule: rule.name.to_owned(),
             finding: basis.sentence(scope, in_worst.ns, in_all.ns, &what),
             evidence,
-            remedies: remedy::applying(rule.remedies, basis.report),
+            remedies: remedies(rule, basis),
         },
     })
 }
 
-/// The region that took most of the worst pause's time in faults, when it took most.
-fn most_touched(basis: &Basis<'_>) -> Option<String> {
-    let (region, total) = basis.worst.by_region.iter().max_by_key(|(_, total)| total.ns)?;
-    let known = *region != Region::Unknown && total.ns > basis.worst.in_faults_ns / 2;
-    let inferred = if mostly_inferred(*total) { " (inferred from the memory's layout)" } else { "" };
-    known.then(|| {
-        format!(
-            "{} of the time in faults was on {}{inferred}",
-            units::share(total.ns, basis.worst.in_faults_ns),
-            region.words()
-        )
-    })
+/// What helps against the kind, where it happened first.
+fn remedies(rule: &KindRule, basis: &Basis<'_>) -> Vec<String> {
+    let main = touched::main_region(basis).map(|(region, _)| region);
+    let here = rule
+        .by_region
+        .iter()
+        .filter(|(regions, _)| main.is_some_and(|main| regions.contains(&main)))
+        .flat_map(|(_, remedies)| remedy::applying(remedies, basis.report));
+    here.chain(remedy::applying(rule.remedies, basis.report)).collect()
 }
 
-fn mostly_inferred(total: KindTotal) -> bool {
+/// `the time in its faults: 33.2 ms blocked on I/O, 5.36 ms on CPU`.
+fn faults_split(basis: &Basis<'_>) -> Option<String> {
+    let mut parts: Vec<_> = basis.worst.budget.as_ref()?.parts().to_vec();
+    parts.retain(|part| part.ns > 0 && part.is_in_faults());
+    parts.sort_by_key(|part| std::cmp::Reverse(part.ns));
+    let words = parts.iter().map(|part| {
+        let words = part.short_words();
+        format!("{} {words}", units::duration(part.ns))
+    });
+    let words: Vec<String> = words.collect();
+    (!words.is_empty()).then(|| format!("the time in its faults: {}", words.join(", ")))
+}
+
+pub(super) fn mostly_inferred(total: KindTotal) -> bool {
     total.inferred > total.count / 2
 }
 

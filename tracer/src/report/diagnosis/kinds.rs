@@ -2,13 +2,43 @@
 //!
 //! `kernel` and `other` have none: what would help against them can't be told from the kind.
 
-use crate::report::model::Kind;
+use crate::report::model::{Kind, Region};
 
 use super::kind_rule::KindRule;
-use super::remedy::{for_all, for_go};
+use super::remedy::{Remedy, for_all, for_go};
 
 const PAGES: (&str, &str) = ("page", "pages");
 const FAULTS: (&str, &str) = ("fault", "faults");
+
+const METADATA_IN_SWAP: Remedy = for_all(
+    "the runtime's bookkeeping is touched only in bursts, so the kernel takes it for unused between collections: a \
+     smaller heap alone doesn't keep it in memory",
+);
+
+const HEAP_IN_SWAP: Remedy = for_all(
+    "a heap in swap means that the program uses more memory than it is given: a heap limit below that of the cgroup \
+     keeps it from growing into swap",
+);
+
+const GO_HEAP_IN_SWAP: Remedy = for_go(
+    "for the heap: set GOMEMLIMIT below what the cgroup has (about nine tenths of memory.max or memory.high), so that the \
+     collector runs before the heap is swapped out",
+);
+
+const DATA_IN_SWAP: Remedy = for_all(
+    "data that a binary or library has written to (variables, relocations) is swapped like any other; it is small, so \
+     pinning it alone (mlock at start) is cheap",
+);
+
+const EVICTED_CODE: Remedy = for_all(
+    "what a pause reads from the binary or a library was never used before, or had been dropped from the page cache: \
+     then file pages are under pressure. memory.low at least as large as the binary and what the service needs keeps it",
+);
+
+const EVICTED_CODE_LOCK: Remedy = for_all(
+    "pin the code: mlockall(MCL_CURRENT) at start, or vmtouch -l on the binary and its libraries from outside; move what \
+     fills the page cache (copies, backups, logs) into a cgroup of its own with a memory.high",
+);
 
 /// The rules, one per kind.
 pub(super) const KIND_RULES: [KindRule; 11] = [
@@ -44,6 +74,11 @@ pub(super) const KIND_RULES: [KindRule; 11] = [
                  still be swapped out between collections",
             ),
         ],
+        by_region: &[
+            (&[Region::RuntimeMetadata], &[METADATA_IN_SWAP]),
+            (&[Region::RuntimeHeap], &[HEAP_IN_SWAP, GO_HEAP_IN_SWAP]),
+            (&[Region::Binary, Region::Library], &[DATA_IN_SWAP]),
+        ],
     },
     KindRule {
         kind: Kind::SwapCache,
@@ -60,6 +95,7 @@ pub(super) const KIND_RULES: [KindRule; 11] = [
                 "see whether it waits for a read that is under way: long faults do, short ones (a few µs) don't",
             ),
         ],
+        by_region: &[],
     },
     KindRule {
         kind: Kind::FileRead,
@@ -81,6 +117,7 @@ pub(super) const KIND_RULES: [KindRule; 11] = [
             ),
             for_all("if the file is on a network volume, put it on a local one"),
         ],
+        by_region: &[(&[Region::Binary, Region::Library], &[EVICTED_CODE, EVICTED_CODE_LOCK])],
     },
     KindRule {
         kind: Kind::FileMap,
@@ -94,6 +131,7 @@ pub(super) const KIND_RULES: [KindRule; 11] = [
             ),
             for_all("mlock or mlockall keeps mapped pages mapped"),
         ],
+        by_region: &[],
     },
     KindRule {
         kind: Kind::FirstTouch,
@@ -114,6 +152,7 @@ pub(super) const KIND_RULES: [KindRule; 11] = [
                  back to the kernel: a steadier heap (a larger GOGC, with GOMEMLIMIT as the upper end) touches less",
             ),
         ],
+        by_region: &[],
     },
     KindRule {
         kind: Kind::CopyOnWrite,
@@ -129,6 +168,7 @@ pub(super) const KIND_RULES: [KindRule; 11] = [
             for_all("memory that a forked child doesn't need can be left out with madvise(MADV_DONTFORK)"),
             for_all("KSM (merged pages) and privately mapped files are copied on write as well"),
         ],
+        by_region: &[],
     },
     KindRule {
         kind: Kind::Userfault,
@@ -144,6 +184,7 @@ pub(super) const KIND_RULES: [KindRule; 11] = [
                 "let it fill the memory ahead of its use (UFFDIO_COPY in the background), the collector's memory first",
             ),
         ],
+        by_region: &[],
     },
     KindRule {
         kind: Kind::Signal,
@@ -155,6 +196,7 @@ pub(super) const KIND_RULES: [KindRule; 11] = [
             "such faults are often meant (guard pages, safepoint polls): the time is the kernel's part only, the \
              signal handler's own time comes on top; see what the program does on SIGSEGV and SIGBUS",
         )],
+        by_region: &[],
     },
     KindRule {
         kind: Kind::NumaHint,
@@ -166,6 +208,7 @@ pub(super) const KIND_RULES: [KindRule; 11] = [
             "kernel.numa_balancing=0 turns them off for the host; binding the service to one node (numactl, \
              cpuset.mems) makes them pointless",
         )],
+        by_region: &[],
     },
     KindRule {
         kind: Kind::HugePage,
@@ -177,6 +220,7 @@ pub(super) const KIND_RULES: [KindRule; 11] = [
             "a huge page is zeroed or copied as a whole, and the kernel may have to compact memory to find one: \
              compare with /sys/kernel/mm/transparent_hugepage/enabled=madvise and defrag=defer",
         )],
+        by_region: &[],
     },
     KindRule {
         kind: Kind::SharedMemory,
@@ -190,5 +234,6 @@ pub(super) const KIND_RULES: [KindRule; 11] = [
             ),
             for_all("fill it at start with MAP_POPULATE or MADV_POPULATE_WRITE"),
         ],
+        by_region: &[],
     },
 ];

@@ -3,25 +3,37 @@
 use crate::report::model::{Diagnosis, Report};
 
 use super::basis::{Basis, Scope};
-use super::{kind_rule, kinds, little_explained, reclaim, several_kinds, slow_stop, stopping_fault};
+use super::{
+    blocked, compaction, cpu, kind_rule, kinds, little_explained, on_cpu, reclaim, several_kinds, slow_stop,
+    stopping_fault,
+};
 
 /// A finding and what decides its place.
 #[derive(Clone, Debug)]
 pub(super) struct Finding {
     pub(super) scope: Scope,
-    /// How much time it is about, within its scope.
+    /// How much time it explains by itself, within its scope: time that another rule explains better is not in it.
     pub(super) ns: u64,
     pub(super) diagnosis: Diagnosis,
 }
 
-/// Rules that are not about one kind of fault.
-const OTHER_RULES: [fn(&Basis<'_>) -> Option<Finding>; 5] = [
+/// Rules that are not about one kind of fault. Of findings that explain the same time the first in the table wins, and
+/// all of them win against a kind of fault.
+const RULES: [fn(&Basis<'_>) -> Option<Finding>; 7] = [
+    cpu::finding,
     reclaim::finding,
+    compaction::finding,
     stopping_fault::finding,
     slow_stop::finding,
-    little_explained::finding,
-    several_kinds::finding,
+    blocked::finding,
+    on_cpu::finding,
 ];
+
+/// A rule that knows what the others have found.
+type LastRule = fn(&Basis<'_>, &[Finding]) -> Option<Finding>;
+
+/// Rules that speak when the others say too little.
+const LAST_RULES: [LastRule; 2] = [several_kinds::finding, little_explained::finding];
 
 /// What the numbers say, most important first: what is about the worst pause before what is about all pauses
 /// together, more time before less. Empty when no pause was seen whole.
@@ -29,8 +41,10 @@ const OTHER_RULES: [fn(&Basis<'_>) -> Option<Finding>; 5] = [
 pub fn diagnose(report: &Report) -> Vec<Diagnosis> {
     let Some(basis) = Basis::of(report) else { return Vec::new() };
     let by_kind = kinds::KIND_RULES.iter().filter_map(|rule| kind_rule::finding(rule, &basis));
-    let others = OTHER_RULES.iter().filter_map(|rule| rule(&basis));
-    let mut findings: Vec<Finding> = by_kind.chain(others).collect();
+    let mut findings: Vec<Finding> = RULES.iter().filter_map(|rule| rule(&basis)).chain(by_kind).collect();
+    for rule in LAST_RULES {
+        findings.extend(rule(&basis, &findings));
+    }
     findings.sort_by_key(|finding| (finding.scope, std::cmp::Reverse(finding.ns)));
     findings.into_iter().map(|finding| finding.diagnosis).collect()
 }

@@ -4,10 +4,8 @@ use crate::report::model::Diagnosis;
 use crate::report::units;
 
 use super::basis::{Basis, Scope};
-use super::kinds::KIND_RULES;
 use super::rules::Finding;
-use super::stopping_fault;
-use super::thresholds::{MOST_PERCENT, NOTABLE_PERCENT, at_least};
+use super::thresholds::{MOST_PERCENT, at_least};
 
 /// The rule's stable name.
 pub(super) const NAME: &str = "faults_of_several_kinds";
@@ -15,14 +13,10 @@ pub(super) const NAME: &str = "faults_of_several_kinds";
 /// How many kinds are listed as evidence.
 const MOST_KINDS: usize = 5;
 
-pub(super) fn finding(basis: &Basis<'_>) -> Option<Finding> {
+pub(super) fn finding(basis: &Basis<'_>, others: &[Finding]) -> Option<Finding> {
     let worst = basis.worst;
     let explained_ns = worst.explained_by_faults_ns;
-    let stands_out = |ns: u64| at_least(ns, NOTABLE_PERCENT, basis.worst_ns);
-    let one_stands_out =
-        KIND_RULES.iter().filter_map(|rule| worst.by_kind.get(&rule.kind)).any(|total| stands_out(total.ns))
-            || stands_out(worst.reclaim_ns)
-            || stopping_fault::covering_fault(worst).is_some_and(|(_, stopping_ns)| stands_out(stopping_ns));
+    let one_stands_out = others.iter().any(|finding| finding.scope == Scope::Worst);
     if one_stands_out || !at_least(explained_ns, MOST_PERCENT, basis.worst_ns) {
         return None;
     }

@@ -1,7 +1,10 @@
 //! Every rule speaks where its numbers are met, and is silent just below them.
 
 use super::kinds::KIND_RULES;
-use super::{diagnose, little_explained, reclaim, several_kinds, slow_stop, stopping_fault};
+use super::{
+    blocked, compaction, cpu, diagnose, little_explained, on_cpu, reclaim, several_kinds, slow_stop,
+    stopping_fault,
+};
 use crate::report::fixtures::{self, add_faults, pause, sum_up};
 use crate::report::model::{Diagnosis, Kind, Part, Pause, Report, State, StoppingFault};
 
@@ -98,7 +101,7 @@ fn reclaim() {
         add_faults(pause, Kind::FirstTouch, 10, 60 * MS, 0);
         pause.reclaim_ns = 50 * MS;
     });
-    assert_eq!(rules(&speaks), ["first_touch_during_pause", reclaim::NAME]);
+    assert_eq!(rules(&speaks), [reclaim::NAME, "first_touch_during_pause"]);
     let silent = one(|pause| {
         add_faults(pause, Kind::FirstTouch, 10, 60 * MS, 0);
         pause.reclaim_ns = 19 * MS;
@@ -222,13 +225,28 @@ fn advice_for_go_is_for_go() {
 #[test]
 fn names_of_rules_are_unique() {
     let mut names: Vec<&str> = KIND_RULES.iter().map(|rule| rule.name).collect();
-    let others =
-        [reclaim::NAME, stopping_fault::NAME, slow_stop::NAME, little_explained::NAME, several_kinds::NAME];
+    let others = [
+        cpu::THROTTLED,
+        cpu::BUSY,
+        reclaim::NAME,
+        compaction::NAME,
+        stopping_fault::NAME,
+        slow_stop::NAME,
+        blocked::NAME,
+        on_cpu::NAME,
+        little_explained::NAME,
+        several_kinds::NAME,
+    ];
     names.extend(others);
     let all = names.len();
     names.sort_unstable();
     names.dedup();
     assert_eq!(names.len(), all);
+    // Each one stands in the documentation.
+    let document = include_str!("../../../../docs/json.md");
+    for name in names {
+        assert!(document.contains(&format!("`{name}`")), "{name}");
+    }
 }
 
 #[test]

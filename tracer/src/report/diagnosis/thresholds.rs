@@ -8,6 +8,10 @@ pub(super) const NOTABLE_PERCENT: u64 = 20;
 /// its explanation, and `mostly` is said of a code path or thread only from here on.
 pub(super) const MOST_PERCENT: u64 = 50;
 
+/// A part that leaves room for nothing else of weight: a fault that covers so much of a phase was its cause, whatever
+/// else is said of the phase.
+pub(super) const NEARLY_ALL_PERCENT: u64 = 90;
+
 /// Whether `part` is at least `percent` of `whole`; never of nothing.
 pub(super) fn at_least(part: u64, percent: u64, whole: u64) -> bool {
     whole > 0 && u128::from(part) * 100 >= u128::from(whole) * u128::from(percent)

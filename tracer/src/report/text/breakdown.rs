@@ -1,22 +1,31 @@
 //! The worst pauses one by one: what each consisted of.
 
-use crate::report::model::{KindTotal, LongestFault, Pause, Report, State};
+use crate::report::model::{LongestFault, Pause, Report, State};
 use crate::report::units;
 
 use super::clean::shorten;
 use super::page::{Page, Tone};
-use super::table::{Column, Side, Tight, lay_out};
-use super::{stack, stopping, words};
+use super::{budget, stack, stopping, touched, waits, words, workers};
 
 /// How many pauses are taken apart unless everything is wanted.
 const MOST: usize = 3;
+
+/// A pause without faults that is shorter than one in so many of the longest is an ordinary one: it is not taken apart
+/// unless everything is wanted.
+const NOTABLE: u64 = 20;
 
 /// What a line under a pause's title begins at.
 const INDENT: usize = 2;
 
 pub(super) fn write(page: &mut Page, report: &Report) {
-    let with_faults = |pause: &&Pause| pause.faults > 0 || !pause.stopping_faults.is_empty();
-    for pause in report.pauses.iter().filter(with_faults).take(page.at_most(MOST)) {
+    let longest_ns = report.pauses.iter().filter_map(|pause| pause.duration_ns).max().unwrap_or(0);
+    let all = page.verbose();
+    let to_tell = |pause: &&Pause| {
+        let has_faults = pause.faults > 0 || !pause.stopping_faults.is_empty();
+        let is_long = all || pause.duration_ns.is_none_or(|ns| ns >= longest_ns / NOTABLE);
+        has_faults || (is_long && (pause.budget.is_some() || pause.stopping.is_some()))
+    };
+    for pause in report.pauses.iter().filter(to_tell).take(page.at_most(MOST)) {
         one(page, pause);
     }
 }
@@ -38,14 +47,13 @@ fn one(page: &mut Page, pause: &Pause) {
         stack::frames(page, INDENT + 2, frames);
     }
     page.gap();
-    kinds(page, pause);
-    if !pause.by_region.is_empty() {
-        let regions = format!("touched: {}", words::region_times(&pause.by_region));
-        page.line(Tone::Plain, INDENT, INDENT + 2, &regions);
-    }
+    budget::write(page, pause);
+    waits::write(page, pause);
+    touched::write(page, pause);
     if let Some(longest) = &pause.longest_fault {
         page.line(Tone::Plain, INDENT, INDENT + 2, &longest_fault(longest));
     }
+    workers::write(page, pause);
     stopping::write(page, pause);
     bystanders(page, pause);
     details(page, pause);
@@ -69,104 +77,6 @@ fn phases(pause: &Pause) -> String {
         text.push_str(&format!("; resumed by thread {tid}"));
     }
     text
-}
-
-/// One row of the table; `None` where a row has no such number or it is not known.
-struct Row {
-    name: String,
-    count: Option<u64>,
-    ns: Option<u64>,
-}
-
-fn kinds(page: &mut Page, pause: &Pause) {
-    let kinds = words::by_time(&pause.by_kind);
-    let mut rows: Vec<Row> = kinds
-        .iter()
-        .map(|&(kind, total)| Row {
-            name: words::kind_word(kind, total),
-            count: Some(total.count),
-            ns: Some(total.ns),
-        })
-        .collect();
-    let known = kinds.iter().fold(KindTotal::default(), |sum, (_, total)| KindTotal {
-        count: sum.count.saturating_add(total.count),
-        ns: sum.ns.saturating_add(total.ns),
-        inferred: sum.inferred.saturating_add(total.inferred),
-    });
-    if known.count < pause.faults {
-        rows.push(Row {
-            name: "kind unknown".to_owned(),
-            count: Some(pause.faults - known.count),
-            // Nothing left for them means that their time is in other kinds' rows, not that they took none.
-            ns: pause.in_faults_ns.checked_sub(known.ns).filter(|&ns| ns > 0),
-        });
-    }
-    if rows.len() > 1 {
-        rows.push(Row {
-            name: "in faults".to_owned(),
-            count: Some(pause.faults),
-            ns: Some(pause.in_faults_ns),
-        });
-    }
-    rows.push(Row {
-        name: "outside faults".to_owned(),
-        count: None,
-        ns: pause.duration_ns.map(|duration_ns| duration_ns.saturating_sub(pause.in_faults_ns)),
-    });
-    table(page, pause, &rows);
-    if known.inferred > 0 {
-        let of = units::counted(known.count, "fault", "faults");
-        let note =
-            format!("{} {}: {} of {of}", words::INFERRED, words::INFERRED_NOTE, units::count(known.inferred));
-        page.line(Tone::Faint, INDENT, INDENT + 2, &note);
-    }
-    if pause.tracing_ns > 0 {
-        let tracing = format!(
-            "  of that {}{} went to pauselens's own work after each fault",
-            units::duration(pause.tracing_ns),
-            of_pause(pause, pause.tracing_ns),
-        );
-        page.line(Tone::Faint, INDENT, INDENT + 2, &tracing);
-    }
-    if pause.reclaim_ns > 0 {
-        let reclaim = format!(
-            "reclaiming memory inside these faults: {}{}",
-            units::duration(pause.reclaim_ns),
-            of_pause(pause, pause.reclaim_ns),
-        );
-        page.line(Tone::Plain, INDENT, INDENT + 2, &reclaim);
-    }
-}
-
-fn table(page: &mut Page, pause: &Pause, rows: &[Row]) {
-    let column = |head, side, cell: &dyn Fn(&Row) -> String| Column {
-        head: ("", head),
-        side,
-        when_tight: Tight::Keep,
-        cells: rows.iter().map(cell).collect(),
-    };
-    let columns = vec![
-        column("where the time went", Side::Left, &|row| row.name.clone()),
-        column("faults", Side::Right, &|row| row.count.map(units::count_column).unwrap_or_default()),
-        column("time", Side::Right, &|row| units::duration_column(row.ns)),
-        column("share", Side::Right, &|row| match (row.ns, pause.duration_ns) {
-            (Some(ns), Some(duration_ns)) => units::share(ns, duration_ns),
-            _ => units::UNKNOWN.to_owned(),
-        }),
-        column("per fault", Side::Right, &|row| match (row.ns, row.count) {
-            (Some(ns), Some(count)) => units::duration_or_unknown(ns.checked_div(count)),
-            (None, Some(_)) => units::UNKNOWN.to_owned(),
-            _ => String::new(),
-        }),
-    ];
-    let table = lay_out(columns, page.width() - INDENT);
-    for (index, line) in table.lines.iter().enumerate() {
-        page.line(if index < table.heads { Tone::Faint } else { Tone::Plain }, INDENT, INDENT, line);
-    }
-}
-
-fn of_pause(pause: &Pause, ns: u64) -> String {
-    pause.duration_ns.map_or_else(String::new, |duration_ns| format!(" ({})", units::share(ns, duration_ns)))
 }
 
 fn longest_fault(longest: &LongestFault) -> String {

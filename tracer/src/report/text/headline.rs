@@ -1,14 +1,17 @@
-//! The headline: what was traced, how many pauses there were, how long, and how much of them faults explain.
+//! The headline: what was traced, how many pauses there were, how long, and why the worst one was: the first finding.
 
 use crate::report::model::{Report, Summary};
 use crate::report::units;
 
 use super::clean::shorten;
 use super::page::{Page, Tone};
-use super::words;
+use super::{spent, words};
 
 /// How many reasons are listed unless everything is wanted.
 const MOST_REASONS: usize = 6;
+
+/// The first finding is cut beyond this unless everything is wanted: only a monstrous name in it gets that long.
+const SENTENCE_LENGTH: usize = 300;
 
 pub(super) fn write(page: &mut Page, report: &Report) {
     target(page, report);
@@ -17,8 +20,12 @@ pub(super) fn write(page: &mut Page, report: &Report) {
         page.gap();
         pauses(page, summary);
         lengths(page, summary);
+        if let Some(first) = report.diagnosis.first() {
+            page.labelled("Why", &shorten(&first.finding, page.at_most(SENTENCE_LENGTH)));
+        }
         page.labelled("Paused", &paused(summary));
         page.labelled("Faults", &faults(summary));
+        spent::write(page, summary);
     }
     if !report.trace.complete {
         page.labelled_in(

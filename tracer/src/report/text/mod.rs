@@ -1,6 +1,7 @@
 //! The report for a person at a terminal: [`render`] and its [`Style`], and one file per part of the page.
 
 mod breakdown;
+mod budget;
 mod clean;
 mod document;
 mod findings;
@@ -10,13 +11,17 @@ mod page;
 mod partial;
 mod plan;
 mod reconcile;
+mod spent;
 mod stack;
 mod stopping;
 mod style;
 mod table;
 #[cfg(test)]
 mod tests;
+mod touched;
+mod waits;
 mod words;
+mod workers;
 mod worst;
 mod wrap;
 

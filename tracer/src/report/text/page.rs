@@ -2,7 +2,7 @@
 
 use anstyle::{AnsiColor, Style as Ansi};
 
-use super::clean::clean;
+use super::clean::{clean, shorten};
 use super::style::{LEAST_COLUMNS, MOST_COLUMNS, Style};
 use super::wrap::{wrap_pieces, wrap_text};
 
@@ -88,6 +88,12 @@ impl Page {
         let text = clean(text);
         let lines = wrap_text(&text, self.width - indent, self.width - hang);
         self.put(tone, indent, hang, &lines);
+    }
+
+    /// A line of a table, which is laid out already: its blanks stay. Only what does not fit is cut.
+    pub(super) fn row(&mut self, tone: Tone, indent: usize, line: &str) {
+        let line = shorten(line, self.width - indent);
+        self.put(tone, indent, indent, &[line]);
     }
 
     /// Like [`Page::line`], for pieces that should not be broken.

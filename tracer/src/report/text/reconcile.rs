@@ -28,6 +28,11 @@ pub(super) fn write(page: &mut Page, report: &Report) {
     page.labelled("Dropped", &dropped(page, trace, report.summary.records_lost));
     page.labelled("Overhead", &overhead(&trace.overhead, trace.duration_ns));
     let note_length = page.at_most(NOTE_LENGTH);
+    for (index, unavailable) in trace.unavailable.iter().enumerate() {
+        let part = shorten(&unavailable.part, words::NAME_LENGTH);
+        let text = format!("{part}: {}", shorten(&unavailable.why, note_length));
+        page.labelled(if index == 0 { "Unavailable" } else { "" }, &text);
+    }
     for note in &trace.notes {
         page.labelled("Note", &shorten(note, note_length));
     }

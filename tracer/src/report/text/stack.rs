@@ -1,6 +1,6 @@
 //! Code paths: each stack as one readable line, innermost function first.
 
-use crate::report::model::Pause;
+use crate::report::model::{KernelPath, Pause};
 use crate::report::units;
 
 use super::clean::shorten;
@@ -18,6 +18,13 @@ const OUTER_FRAMES: usize = 4;
 /// A function's name is cut beyond this; Go's generic names reach it, ordinary ones don't.
 const FRAME_LENGTH: usize = 200;
 
+/// How many functions of the kernel are named, and up to which length, unless everything is wanted.
+const KERNEL_FRAMES: usize = 4;
+const KERNEL_FRAME_LENGTH: usize = 60;
+
+/// Further places in the kernel are told of when they took at least one in so many of the first one's time.
+const NOTABLE: u64 = 20;
+
 pub(super) fn write(page: &mut Page, pause: &Pause) {
     if pause.stacks.is_empty() {
         return;
@@ -34,6 +41,7 @@ pub(super) fn write(page: &mut Page, pause: &Pause) {
             words::kind_counts(&stack.by_kind),
         );
         page.line(Tone::Plain, 2, 4, text.trim_end_matches([':', ' ']));
+        kernel_paths(page, &stack.kernel);
         frames(page, 4, &stack.frames);
     }
     if pause.stacks.len() > most {
@@ -48,6 +56,76 @@ pub(super) fn write(page: &mut Page, pause: &Pause) {
     }
 }
 
+/// Where in the kernel the faults of one code path were blocked: one line unless everything is wanted.
+fn kernel_paths(page: &mut Page, paths: &[KernelPath]) {
+    let most = page.at_most(1);
+    for path in paths.iter().take(most) {
+        let text = format!(
+            "blocked in the kernel: {}, {} on {}{}",
+            units::counted(path.faults, "fault", "faults"),
+            units::duration(path.ns),
+            path.on.words(),
+            if path.frames.is_empty() { "" } else { ":" },
+        );
+        if page.verbose() {
+            page.line(Tone::Plain, 4, 6, text.trim_end_matches(':'));
+            in_kernel(page, 6, &path.frames);
+            continue;
+        }
+        let mut pieces = vec![text];
+        pieces.extend(folded(page, &path.frames));
+        page.pieces(4, 6, &pieces);
+    }
+    let (shown, rest) = paths.split_at(most.min(paths.len()));
+    let sum_ns = |paths: &[KernelPath]| paths.iter().fold(0_u64, |sum, path| sum.saturating_add(path.ns));
+    if sum_ns(rest) > sum_ns(shown) / NOTABLE {
+        let more = units::counted(rest.len() as u64, "more such place", "more such places");
+        page.line(Tone::Faint, 4, 6, &format!("… {more}, {}", units::duration(sum_ns(rest))));
+    }
+}
+
+/// The kernel's functions of one wait, above the program's: those that say what it was for, all if everything is
+/// wanted. Nothing when there are none.
+pub(super) fn in_kernel(page: &mut Page, indent: usize, names: &[String]) {
+    if names.is_empty() {
+        return;
+    }
+    let mut pieces = vec!["in the kernel:".to_owned()];
+    if page.verbose() {
+        let length = page.at_most(FRAME_LENGTH);
+        pieces.extend(joined(names.iter().map(|name| shorten(name, length)).collect()));
+    } else {
+        pieces.extend(folded(page, names));
+    }
+    page.pieces(indent, indent + 2, &pieces);
+}
+
+/// The innermost functions below the scheduler's: the first of them say what was waited for.
+fn folded(page: &Page, names: &[String]) -> Vec<String> {
+    let schedules = |name: &str| {
+        let name = name.trim_start_matches('_');
+        name.starts_with("schedule")
+            || name.starts_with("io_schedule")
+            || name.starts_with("preempt_schedule")
+    };
+    let said: Vec<&String> = names.iter().skip_while(|name| schedules(name)).collect();
+    let said = if said.is_empty() { names.iter().collect() } else { said };
+    let length = page.at_most(KERNEL_FRAME_LENGTH);
+    let mut pieces: Vec<String> = said.iter().take(KERNEL_FRAMES).map(|name| shorten(name, length)).collect();
+    if said.len() > KERNEL_FRAMES {
+        pieces.push("…".to_owned());
+    }
+    joined(pieces)
+}
+
+/// An arrow behind every piece but the last.
+fn joined(mut pieces: Vec<String>) -> Vec<String> {
+    if let Some((_, inner)) = pieces.split_last_mut() {
+        inner.iter_mut().for_each(|piece| piece.push_str(" ←"));
+    }
+    pieces
+}
+
 /// One stack: `inner ← outer ← …`, going on under itself.
 pub(super) fn frames(page: &mut Page, indent: usize, frames: &[String]) {
     let length = page.at_most(FRAME_LENGTH);
@@ -60,11 +138,7 @@ pub(super) fn frames(page: &mut Page, indent: usize, frames: &[String]) {
         let left_out = pieces.len() - INNER_FRAMES - OUTER_FRAMES;
         pieces.splice(INNER_FRAMES..INNER_FRAMES + left_out, [format!("… {left_out} more …")]);
     }
-    let last = pieces.len() - 1;
-    for piece in &mut pieces[..last] {
-        piece.push_str(" ←");
-    }
-    page.pieces(indent, indent + 2, &pieces);
+    page.pieces(indent, indent + 2, &joined(pieces));
 }
 
 #[cfg(test)]
@@ -88,6 +162,22 @@ mod tests {
         assert!(shown(15, false).contains("f9 ← f10 ← f11"));
         assert!(shown(16, false).contains("f9 ← … 2 more … ← f12"));
         assert!(shown(40, true).contains("f20 ← f21"));
+    }
+
+    #[test]
+    fn the_kernel_is_folded_to_what_says_something() {
+        let names = ["__schedule", "schedule", "io_schedule", "folio_wait_bit_common", "a", "b", "c", "d"];
+        let names = names.map(str::to_owned);
+        let shown = |names: &[String], verbose| {
+            let mut page = Page::new(&Style { colour: false, width: 100, verbose });
+            in_kernel(&mut page, 2, names);
+            page.into_string()
+        };
+        assert_eq!(shown(&names, false), "  in the kernel: folio_wait_bit_common ← a ← b ← c ← …\n");
+        assert!(shown(&names, true).contains("__schedule ← schedule ← io_schedule ← folio"));
+        assert!(shown(&names, true).contains("c ← d\n"));
+        assert_eq!(shown(&names[..2], false), "  in the kernel: __schedule ← schedule\n");
+        assert_eq!(shown(&[], false), "");
     }
 
     #[test]

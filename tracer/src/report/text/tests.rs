@@ -40,6 +40,16 @@ fn no_pause_at_all() {
 }
 
 #[test]
+fn a_thread_that_stops_late() {
+    check("slow_stop.txt", &fixtures::slow_stop(), &PLAIN);
+}
+
+#[test]
+fn a_quota_that_is_used_up() {
+    check("throttled.txt", &fixtures::throttled(), &PLAIN);
+}
+
+#[test]
 fn pauses_not_seen_whole() {
     check("partial.txt", &fixtures::partial(), &PLAIN);
 }

@@ -61,10 +61,15 @@ pub(super) fn region_times(regions: &ByRegion) -> String {
     let mut regions: Vec<_> = regions.iter().collect();
     regions.sort_by_key(|(_, total)| std::cmp::Reverse(total.ns));
     let words = regions.into_iter().map(|(region, total)| {
-        let mark = if total.inferred > total.count / 2 { INFERRED } else { "" };
+        let mark = if mostly_inferred(*total) { INFERRED } else { "" };
         format!("{mark}{} {} ({})", region.word(), units::duration(total.ns), units::count(total.count))
     });
     words.collect::<Vec<_>>().join(", ")
+}
+
+/// Whether most of these faults have their kind or region by inference.
+pub(super) fn mostly_inferred(total: KindTotal) -> bool {
+    total.inferred > total.count / 2
 }
 
 /// A pause's reason, which the runtime may not have given.

@@ -5,7 +5,7 @@ use crate::report::units;
 
 use super::page::{Page, Tone};
 use super::table::{Column, Side, Tight, lay_out};
-use super::words;
+use super::{budget, words};
 
 /// How many pauses the table lists unless everything is wanted.
 const MOST: usize = 10;
@@ -26,7 +26,7 @@ pub(super) fn write(page: &mut Page, report: &Report) {
     for (index, line) in table.lines.iter().enumerate() {
         page.line(if index < table.heads { Tone::Faint } else { Tone::Plain }, 0, 0, line);
     }
-    if pauses.iter().any(|pause| main_kind(pause).starts_with(words::INFERRED)) {
+    if pauses.iter().any(|pause| mostly(pause).starts_with(words::INFERRED)) {
         page.line(Tone::Faint, 0, 2, &format!("{} {}", words::INFERRED, words::INFERRED_NOTE));
     }
 }
@@ -68,7 +68,7 @@ fn columns(pauses: &[&Pause]) -> Vec<Column> {
                 |duration_ns| units::share(pause.in_faults_ns, duration_ns),
             )
         }),
-        column(("main", "kind"), Side::Left, Tight::Drop(4), &main_kind),
+        column(("", "mostly"), Side::Left, Tight::Drop(4), &mostly),
     ]
 }
 
@@ -77,10 +77,92 @@ fn id(id: u64) -> String {
     if id < 1_000_000 { id.to_string() } else { units::count_column(id) }
 }
 
-fn main_kind(pause: &Pause) -> String {
-    match words::by_time(&pause.by_kind).first() {
+/// What most of the pause's time went to, in a word: the main kind of its faults, or what was outside them.
+fn mostly(pause: &Pause) -> String {
+    let kind = || match words::by_time(&pause.by_kind).first() {
         Some(&(kind, total)) => words::kind_word(kind, total),
         None if pause.faults > 0 => "unknown".to_owned(),
         None => units::UNKNOWN.to_owned(),
+    };
+    let Some(budget) = &pause.budget else { return kind() };
+    let inside = budget::longest_first(budget, |part| part.is_in_faults());
+    let inside_ns = inside.iter().fold(0_u64, |sum, part| sum.saturating_add(part.ns));
+    let outside = budget::longest_first(budget, |part| !part.is_in_faults());
+    match (inside.first(), outside.iter().max_by_key(|part| part.ns)) {
+        // The driver is blocked while it waits for the others to stop.
+        (_, Some(part))
+            if part.ns > inside_ns && part.name.starts_with("blocked") && mostly_stopping(pause, part.ns) =>
+        {
+            "stopping".to_owned()
+        }
+        (_, Some(part)) if part.ns > inside_ns => word(part.name).to_owned(),
+        // Inside faults, these say more than the kind.
+        (Some(part), _) if part.ns > inside_ns / 2 && !word(part.name).is_empty() => {
+            word(part.name).to_owned()
+        }
+        (Some(_), _) => kind(),
+        (None, _) => units::UNKNOWN.to_owned(),
+    }
+}
+
+/// Whether the stopping phase can be most of so much time blocked.
+fn mostly_stopping(pause: &Pause, blocked_ns: u64) -> bool {
+    pause.stopping_ns.is_some_and(|stopping_ns| stopping_ns > blocked_ns / 2)
+}
+
+/// A part of the budget in a word; empty where it is inside faults and the kind of fault says more.
+fn word(part: &str) -> &'static str {
+    match part {
+        "on_cpu" => "on CPU",
+        "waiting_for_cpu" | "fault_waiting_for_cpu" => "no CPU",
+        "blocked_futex" => "futex",
+        "blocked_io" => "I/O",
+        "blocked_other" | "blocked_unknown" => "blocked",
+        "reclaiming" | "fault_reclaiming" => "reclaim",
+        "compacting" | "fault_compacting" => "compaction",
+        "unknown" => "unknown",
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::fixtures::{add_faults, pause};
+    use crate::report::model::{Budget, Kind};
+
+    #[test]
+    fn a_pause_is_mostly_its_largest_part() {
+        let shown = |change: fn(&mut Pause, &mut Budget)| {
+            let (mut pause, mut budget) = (pause(1, "GC", 0, 30_000_000), Budget::default());
+            add_faults(&mut pause, Kind::FirstTouch, 10, 10_000_000, 0);
+            change(&mut pause, &mut budget);
+            pause.budget = Some(budget);
+            mostly(&pause)
+        };
+        assert_eq!(shown(|_, budget| budget.fault_on_cpu_ns = 10_000_000), "first_touch");
+        assert_eq!(shown(|_, budget| budget.fault_waiting_for_cpu_ns = 10_000_000), "no CPU");
+        assert_eq!(shown(|_, budget| budget.fault_reclaiming_ns = 10_000_000), "reclaim");
+        assert_eq!(
+            shown(|_, budget| (budget.fault_on_cpu_ns, budget.on_cpu_ns) = (10_000_000, 20_000_000)),
+            "on CPU"
+        );
+        assert_eq!(shown(|_, budget| budget.blocked_futex_ns = 20_000_000), "futex");
+        assert_eq!(
+            shown(|pause, budget| {
+                pause.stopping_ns = Some(19_000_000);
+                budget.blocked_futex_ns = 20_000_000;
+            }),
+            "stopping"
+        );
+        assert_eq!(shown(|_, _| ()), units::UNKNOWN);
+        let mut none = pause(1, "GC", 0, 30_000_000);
+        assert_eq!(mostly(&none), units::UNKNOWN);
+        add_faults(&mut none, Kind::FirstTouch, 10, 10_000_000, 10);
+        assert_eq!(mostly(&none), "~first_touch");
+        // Every part outside faults has its word.
+        assert!(
+            Budget::default().parts().iter().all(|part| part.is_in_faults() || !word(part.name).is_empty())
+        );
     }
 }
