@@ -385,6 +385,8 @@ fn places_add_up(name: &str, pause: &Pause) {
 fn the_swap_workload_s_faults_are_placed() {
     as_root();
     let folder = tempfile::tempdir().unwrap();
+    // One slow read of the disk can be a good part of one run: these are of all runs.
+    let (mut all_ns, mut inferred_ns, mut elsewhere_ns) = (0, 0, 0);
     let is_runtime = |region| matches!(region, Region::RuntimeHeap | Region::RuntimeMetadata);
     for version in ["1.21.13", "1.25.5", "1.27.3"] {
         let report = swapped(version, "", folder.path());
@@ -404,7 +406,10 @@ fn the_swap_workload_s_faults_are_placed() {
             "Go {version}: {known:.1} % placed, {runtime:.1} % the runtime's ({told:.1} % not inferred), {metadata:.1} % \
              bookkeeping, {span_sets:.1} % span sets, {differ:.1} % elsewhere by rules"
         );
-        assert!(known >= 95.0 && differ <= 5.0 && runtime - told <= 5.0, "Go {version}");
+        assert!(known >= 95.0 && differ <= 10.0 && runtime - told <= 10.0, "Go {version}");
+        all_ns += all;
+        inferred_ns += time_at(&report, |region, _, inferred| is_runtime(region) && inferred > 0);
+        elsewhere_ns += time_at(&report, |_, what, _| AMONG_OBJECTS.contains(&what));
         assert!(metadata > 50.0 && span_sets > 25.0, "Go {version}");
         assert_eq!(report.trace.unavailable, [], "Go {version}");
 
@@ -422,4 +427,8 @@ fn the_swap_workload_s_faults_are_placed() {
         let unavailable = &stripped.trace.unavailable;
         assert!(unavailable.iter().any(|part| part.why.contains("no debug information")), "{unavailable:?}");
     }
+    let percent = |ns: u64| ns as f64 * 100.0 / all_ns as f64;
+    let (inferred, elsewhere) = (percent(inferred_ns), percent(elsewhere_ns));
+    println!("all: {inferred:.1} % inferred, {elsewhere:.1} % elsewhere by rules");
+    assert!(inferred <= 5.0 && elsewhere <= 5.0, "{inferred} {elsewhere}");
 }
