@@ -43,7 +43,7 @@ pub(super) fn by_region(
         }
         // What is only reserved nearly always holds nothing, and asking page by page takes long.
         let large = mapping.end.saturating_sub(mapping.start) > RESERVED_BYTES;
-        let skipped = !mapping.accessible && large && !pages.skips_holes();
+        let skipped = !mapping.accessible() && large && !pages.skips_holes();
         let end = if skipped { mapping.start } else { mapping.end };
         match pages.count(mapping.start, end, deadline)? {
             Some(count) => counted.push((mapping, count)),
@@ -83,7 +83,8 @@ fn is_memory(mapping: &Mapping) -> bool {
 
 /// It may have grown or shrunk by a little; then what was counted still is of it.
 fn is_same(now: &Mapping, then: &Mapping) -> bool {
-    (now.end, now.backing, &now.file, now.accessible) == (then.end, then.backing, &then.file, then.accessible)
+    (now.end, now.backing, &now.file, now.accessible())
+        == (then.end, then.backing, &then.file, then.accessible())
 }
 
 fn states(mapping: &Mapping, count: Counted) -> Bytes {
@@ -92,7 +93,7 @@ fn states(mapping: &Mapping, count: Counted) -> Bytes {
     let rest = length.saturating_sub(resident_bytes).saturating_sub(swapped_bytes);
     let known =
         Bytes { resident_bytes, resident_file_bytes, swapped_bytes: Some(swapped_bytes), ..Bytes::none() };
-    if !mapping.accessible {
+    if !mapping.accessible() {
         return Bytes { reserved_bytes: length, ..known };
     }
     let known = Bytes { mapped_bytes: length, ..known };

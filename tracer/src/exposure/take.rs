@@ -148,7 +148,7 @@ fn for_these(probed: &Probed, pid: u32, space: &mut AddressSpace, regions: &[Reg
     let ranges: Vec<(u64, u64)> = space
         .mappings()
         .iter()
-        .filter(|mapping| mapping.accessible && mapping.backing != Backing::SharedMemory)
+        .filter(|mapping| mapping.accessible() && mapping.backing != Backing::SharedMemory)
         .map(|mapping| (mapping.start, mapping.end))
         .collect();
     let of_regions = ranges
