@@ -60,7 +60,7 @@ pub(super) fn by_region(
             found.changed += 1;
             continue;
         }
-        let placed = space.place(mapping.start);
+        let placed = space.place_now(mapping.start);
         let bytes = states(mapping, count);
         let entry = regions.entry(placed.region).or_insert(RegionBytes {
             region: placed.region,
@@ -107,10 +107,10 @@ fn states(mapping: &Mapping, count: Counted) -> Bytes {
 
 #[cfg(test)]
 mod tests {
-    use std::{ffi::OsString, time::Duration};
+    use std::time::Duration;
 
     use super::*;
-    use crate::{memory::Layout, target::parse_maps};
+    use crate::{memory::Program, target::parse_maps};
 
     #[test]
     fn states_add_up_to_the_mapping() {
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn our_own_memory_is_about_what_the_kernel_says() {
         let pid = std::process::id();
-        let mut space = AddressSpace::of(pid, OsString::new(), Layout::Plain);
+        let mut space = AddressSpace::of(pid, Program::default());
         let mut pages = Pages::open(pid).unwrap();
         let deadline = Instant::now() + Duration::from_secs(10);
         let found = by_region(&mut space, &mut pages, deadline).unwrap();

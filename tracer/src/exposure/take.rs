@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     clock::{monotonic_ns, unix_ms},
-    memory::{AddressSpace, Layout, Region},
+    memory::{AddressSpace, Layout, Program, Region},
     target::{Backing, Target},
 };
 
@@ -85,7 +85,10 @@ pub fn take(subject: Subject<'_>, options: TakeOptions) -> Result<(Exposure, Vec
         }
     };
     let mut pages = Pages::open(pid).map_err(failed)?;
-    let mut space = AddressSpace::of(pid, target.exe().as_os_str().to_owned(), layout);
+    let mut space = AddressSpace::of(
+        pid,
+        Program { path: target.exe().as_os_str().to_owned(), layout, zeroed: Vec::new() },
+    );
     let found = by_region(&mut space, &mut pages, Instant::now() + options.within).map_err(failed)?;
     if !target.is_alive() {
         return Err(ExposureError::Ended { pid });
@@ -153,7 +156,7 @@ fn for_these(probed: &Probed, pid: u32, space: &mut AddressSpace, regions: &[Reg
         .collect();
     let of_regions = ranges
         .into_iter()
-        .filter(|(start, _)| regions.is_empty() || regions.contains(&space.place(*start).region));
+        .filter(|(start, _)| regions.is_empty() || regions.contains(&space.place_now(*start).region));
     let theirs = areas(pid, of_regions, MOST_PAGES).map_err(|error| {
         format!("the swap area of its pages can't be told: /proc/{pid}/pagemap: {error}; try again")
     })?;

@@ -125,6 +125,16 @@ impl AddressSpace {
     /// What the address belonged to at that time.
     pub fn place(&mut self, address: u64, span: Span) -> Placed {
         let found = self.look_up(address, span, true);
+        self.place_found(address, found)
+    }
+
+    /// What the address belongs to in the map as it was last read.
+    pub fn place_now(&mut self, address: u64) -> Placed {
+        let found = self.history.now(address);
+        self.place_found(address, found)
+    }
+
+    fn place_found(&mut self, address: u64, found: Option<Found>) -> Placed {
         let mut placed = found.and_then(|found| self.by_mapping(found)).unwrap_or_else(Placed::nowhere);
         let mapping = found.and_then(|found| self.history.mapping(found));
         if mapping.is_none_or(|mapping| mapping.backing == Backing::Anonymous) {

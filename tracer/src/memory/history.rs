@@ -111,6 +111,12 @@ impl History {
         }
     }
 
+    /// The mapping that holds the address in the newest map.
+    pub(super) fn now(&self, address: u64) -> Option<Found> {
+        let version = self.versions.len().checked_sub(1)?;
+        Some(Found { version, mapping: position(self.latest(), address), certain: true })
+    }
+
     pub(super) fn mapping(&self, found: Found) -> Option<&Mapping> {
         self.versions.get(found.version)?.mappings.get(found.mapping?)
     }
