@@ -7,6 +7,7 @@ pub mod cli;
 pub mod clock;
 pub mod demo;
 pub mod elf;
+pub mod exposure;
 pub mod memory;
 pub mod message;
 pub mod pause;

@@ -11,6 +11,7 @@ Examples:
   pauselens attach --pid 4242 --duration 60s      the worst pauses of the next minute
   pauselens attach --pid 4242 --format json -o r.json
   pauselens run -- ./service --port 8080          from the first pause on
+  pauselens exposure --pid 4242                   what is swapped out, and what the next pause would cost
 
 Exit status: 0 done; 1 the trace could not start or the input is unusable; 2 wrong usage; 3 the result is incomplete \
 (details were dropped, the target ended early) although the report was printed.";
@@ -39,6 +40,9 @@ pub enum Command {
     /// Start a command and trace it from its first pause
     #[command(after_help = EXIT_STATUS)]
     Run(RunArgs),
+    /// How much of a process's memory is swapped out, and what its next pause would cost
+    #[command(after_help = EXIT_STATUS)]
+    Exposure(ExposureArgs),
     /// Test each thing that tracing needs, by itself
     Check(CheckArgs),
     /// Trace a built-in target whose faults are known
@@ -146,6 +150,20 @@ pub struct RunArgs {
     /// The command and its arguments
     #[arg(required = true, last = true, value_name = "CMD")]
     pub command: Vec<OsString>,
+}
+
+/// `exposure`.
+#[derive(Args, Debug)]
+pub struct ExposureArgs {
+    /// The process
+    #[arg(long, short, value_name = "PID")]
+    pub pid: u32,
+    /// The report's format
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    /// Write the report to a file
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }
 
 /// `check`.

@@ -5,6 +5,8 @@ mod attach;
 mod check;
 mod demo;
 mod exit;
+mod exposed;
+mod exposure;
 mod observer;
 mod output;
 mod recognised;
@@ -24,6 +26,7 @@ pub fn execute(cli: &Cli, started: Instant) -> anyhow::Result<Exit> {
     match &cli.command {
         Command::Attach(arguments) => attach::attach(arguments, cli.global, started),
         Command::Run(arguments) => run::run(arguments, cli.global, started),
+        Command::Exposure(arguments) => exposure::exposure(arguments, cli.global),
         Command::Check(arguments) => check::check(arguments, cli.global),
         Command::Demo(arguments) => demo::demo(arguments, cli.global, started),
         Command::DemoTarget(options) => crate::demo::target::run(options).map(|()| Exit::Done),

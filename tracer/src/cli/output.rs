@@ -51,17 +51,24 @@ impl Output {
 
     /// Writes the report. When the file can't be written it goes to standard output, so that nothing is lost.
     pub(super) fn write(&mut self, report: &Report) -> anyhow::Result<()> {
-        let to_terminal = self.is_standard() && io::stdout().is_terminal();
         let text = match self.format {
             Format::Json => json::render(report).context("the report can't be written as JSON")?,
-            Format::Text => text::render(
-                report,
-                &Style { colour: self.colour(to_terminal), width: 100, verbose: self.global.verbose > 0 },
-            ),
+            Format::Text => text::render(report, &self.style()),
         };
-        let Some(kept) = &mut self.file else { return print(&text) };
-        if let Err(error) = kept.write(&text) {
-            print(&text)?;
+        self.put(&text)
+    }
+
+    /// How text is rendered for this place.
+    pub(super) fn style(&self) -> Style {
+        let to_terminal = self.is_standard() && io::stdout().is_terminal();
+        Style { colour: self.colour(to_terminal), width: 100, verbose: self.global.verbose > 0 }
+    }
+
+    /// Writes a rendered report.
+    pub(super) fn put(&mut self, text: &str) -> anyhow::Result<()> {
+        let Some(kept) = &mut self.file else { return print(text) };
+        if let Err(error) = kept.write(text) {
+            print(text)?;
             let path = kept.path.display();
             return Err(anyhow::Error::new(error).context(format!(
                 "the report could not be written to {path}, so it was printed instead; free some space, or name \

@@ -5,6 +5,7 @@ use std::{process::Stdio, time::Instant};
 use super::{
     args::{Format, Global, RunArgs},
     exit::Exit,
+    exposed::Before,
     output::Output,
     recognised::find,
     tracing::{asked_ns, options, trace_shown, until},
@@ -23,6 +24,7 @@ pub(super) fn run(arguments: &RunArgs, global: Global, started: Instant) -> anyh
     }
     let mut held = Held::start(command)?;
     let found = find(held.pid()).inspect_err(|_| held.kill())?;
+    let before = Before::take(&found);
     let outcome = trace_shown(&found, &options(trace, global), started, until(trace), || held.release());
     let mut outcome = outcome.inspect_err(|_| held.kill())?;
     if let Some(detaching) = outcome.detaching.take() {
@@ -33,7 +35,8 @@ pub(super) fn run(arguments: &RunArgs, global: Global, started: Instant) -> anyh
     if exit.is_none() {
         notes.push(format!("the command goes on as process {}", held.pid()));
     }
-    let report = found.report(outcome, asked_ns(trace), exit, notes);
+    let mut report = found.report(outcome, asked_ns(trace), exit, notes);
+    before.and_after(&found, &mut report);
     output.write(&report)?;
     Ok(if report.trace.complete { Exit::Done } else { Exit::Incomplete })
 }

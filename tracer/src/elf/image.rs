@@ -2,6 +2,7 @@
 
 use std::{
     fs::File,
+    ops::Range,
     path::{Path, PathBuf},
 };
 
@@ -134,6 +135,26 @@ impl Image {
             let address = ElfAddress(segment.address);
             Some((address, self.bytes_from(address)?))
         })
+    }
+
+    /// Where each executable segment begins, in the file and in memory.
+    pub fn code(&self) -> impl Iterator<Item = (FileOffset, ElfAddress)> {
+        let code = self.segments.0.iter().filter(|segment| segment.executable);
+        code.map(|segment| (FileOffset(segment.offset), ElfAddress(segment.address)))
+    }
+
+    /// The addresses that are loaded as zeros, behind what the file holds of a segment.
+    pub fn zeroed(&self) -> Vec<Range<ElfAddress>> {
+        let loads =
+            self.program_headers().iter().filter(|header| header.p_type(LittleEndian) == elf::PT_LOAD);
+        loads
+            .filter_map(|load| {
+                let start = load.p_vaddr(LittleEndian);
+                let begin = start.checked_add(load.p_filesz(LittleEndian))?;
+                let end = start.checked_add(load.p_memsz(LittleEndian))?;
+                (begin < end).then_some(ElfAddress(begin)..ElfAddress(end))
+            })
+            .collect()
     }
 
     /// The section of that name, if it has bytes in the file.
@@ -279,6 +300,8 @@ mod tests {
             Some(ElfAddress(section.sh_addr(LittleEndian) + section.sh_size(LittleEndian) - 4))
         });
         assert_eq!(image.file_offset(bss.unwrap()), None);
+        assert!(image.zeroed().iter().any(|range| range.contains(&bss.unwrap())));
+        assert!(!image.zeroed().iter().any(|range| range.contains(&ElfAddress(0x401000))));
         assert_eq!(image.bytes(bss.unwrap(), 1), None);
         assert_eq!(image.file_offset(ElfAddress(u64::MAX)), None);
         assert_eq!(image.bytes(ElfAddress(0x401000), usize::MAX), None);

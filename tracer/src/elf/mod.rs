@@ -6,6 +6,7 @@
 pub mod address;
 pub mod build_info;
 mod bytes;
+pub mod debug_info;
 pub mod entry;
 pub mod error;
 pub mod image;
@@ -20,6 +21,7 @@ pub(crate) mod test_files;
 
 pub use address::{ElfAddress, FileOffset, RuntimeAddress};
 pub use build_info::{GoBuild, go_version, holds_go_code};
+pub use debug_info::{DebugInfo, DebugInfoError, Type, Types};
 pub use entry::entry_site;
 pub use error::ElfError;
 pub use image::Image;

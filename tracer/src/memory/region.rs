@@ -1,10 +1,8 @@
 //! What an address belongs to, in words that a person can use.
 
-use std::ffi::OsString;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-
-use crate::target::{Backing, Mapping};
 
 /// What an address belongs to.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -14,7 +12,7 @@ pub enum Region {
     RuntimeHeap,
     /// The runtime's own bookkeeping outside the heap: span sets, mark bits, arena maps.
     RuntimeMetadata,
-    /// A thread's stack, as far as the kernel names it.
+    /// A thread's stack: the first thread's, and where another one's stack pointer was seen.
     ThreadStack,
     /// The program's own code and data.
     Binary,
@@ -66,123 +64,33 @@ impl Region {
     }
 }
 
-/// A region, and whether it follows from a rule about the runtime's layout rather than from what the kernel says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Where an address is.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placed {
-    /// The region.
+    /// What it belongs to.
     pub region: Region,
-    /// Whether it is an inference.
+    /// What it is within that, in words: a structure of the runtime's, a part of the binary, a path.
+    pub what: Arc<str>,
+    /// In a file: how far from its begin.
+    pub offset_bytes: Option<u64>,
+    /// Whether it is an inference: from a rule about the runtime's layout rather than from what kernel, file or runtime
+    /// say; or from a map that can't be shown to have been this one at that time.
     pub inferred: bool,
 }
 
-/// How the target lays out its anonymous memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Layout {
-    /// Nothing is known of it.
-    #[default]
-    Plain,
-    /// As the Go runtime does.
-    Go,
-}
-
-/// Addresses from here on are where the kernel puts mappings that ask for no place: below the stack, growing down
-/// (Linux x86-64 `mmap_base`; at most 2^40 bytes of it are randomised away).
-const KERNEL_CHOSEN: u64 = 0x7000_0000_0000;
-
-/// Places an address. `before` is the mapping that ends where the address's own begins, if there is one.
-#[must_use]
-pub fn place(mapping: &Mapping, before: Option<&Mapping>, program: &OsString, layout: Layout) -> Placed {
-    let seen = |region| Placed { region, inferred: false };
-    let inferred = |region| Placed { region, inferred: true };
-    match mapping.backing {
-        Backing::SharedMemory => seen(Region::SharedMemory),
-        Backing::ProbeSteps => seen(Region::Unknown),
-        Backing::SharedFile => seen(Region::MappedFile),
-        Backing::PrivateFile => seen(file_region(mapping, program)),
-        Backing::Anonymous => {
-            let name = mapping.name.as_encoded_bytes();
-            if name.starts_with(b"[stack") {
-                return seen(Region::ThreadStack);
-            }
-            if let Some(region) = go_name(name) {
-                return seen(region);
-            }
-            // Data that starts as zeros follows the file that it belongs to.
-            if let Some(file) = before.filter(|before| before.backing == Backing::PrivateFile) {
-                return inferred(file_region(file, program));
-            }
-            match layout {
-                // The heap's arenas are asked for at places of the runtime's choice, far below those that the kernel
-                // chooses; everything else is taken where the kernel puts it (Go `src/runtime/malloc.go`).
-                Layout::Go if name.is_empty() && mapping.start < KERNEL_CHOSEN => {
-                    inferred(Region::RuntimeHeap)
-                }
-                Layout::Go if name.is_empty() => inferred(Region::RuntimeMetadata),
-                _ => seen(Region::OtherAnonymous),
-            }
-        }
+impl Placed {
+    /// A place that the kernel, a file or the runtime itself tells.
+    pub(super) fn seen(region: Region, what: impl Into<Arc<str>>) -> Self {
+        Self { region, what: what.into(), offset_bytes: None, inferred: false }
     }
-}
 
-/// The names that Go gives its mappings since 1.25, where the kernel keeps names.
-fn go_name(name: &[u8]) -> Option<Region> {
-    let name = name.strip_prefix(b"[anon: Go: ")?;
-    Some(if name.starts_with(b"heap]") { Region::RuntimeHeap } else { Region::RuntimeMetadata })
-}
-
-fn file_region(mapping: &Mapping, program: &OsString) -> Region {
-    let name = mapping.name.to_string_lossy();
-    if mapping.name == *program {
-        Region::Binary
-    } else if name.contains(".so") {
-        Region::Library
-    } else {
-        Region::MappedFile
+    /// A place that follows from a rule.
+    pub(super) fn inferred(region: Region, what: impl Into<Arc<str>>) -> Self {
+        Self { inferred: true, ..Self::seen(region, what) }
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::target::parse_maps;
-
-    #[test]
-    fn a_go_program_s_map() {
-        let maps = parse_maps(
-            b"400000-500000 r-xp 0 fe:00 1 /srv/api\n\
-              500000-600000 rw-p 100000 fe:00 1 /srv/api\n\
-              600000-640000 rw-p 0 0:0 0\n\
-              c000000000-c004000000 rw-p 0 0:0 0\n\
-              1d8d88000000-1d8d8c000000 rw-p 0 0:0 0\n\
-              7f0000000000-7f0000100000 rw-p 0 0:0 0\n\
-              7f0000200000-7f0000300000 r--p 0 fe:00 2 /lib/libc.so.6\n\
-              7f0000300000-7f0000310000 rw-p 0 0:0 0\n\
-              7f0000400000-7f0000500000 r--p 0 fe:00 3 /data/index\n\
-              7f0000600000-7f0000700000 rw-p 0 0:0 0 [anon: Go: heap]\n\
-              7f0000800000-7f0000900000 rw-p 0 0:0 0 [anon: Go: heap index]\n\
-              7ffc00000000-7ffc00100000 rw-p 0 0:0 0 [stack]\n",
-        );
-        let expected = [
-            (Region::Binary, false),
-            (Region::Binary, false),
-            (Region::Binary, true),
-            (Region::RuntimeHeap, true),
-            (Region::RuntimeHeap, true),
-            (Region::RuntimeMetadata, true),
-            (Region::Library, false),
-            (Region::Library, true),
-            (Region::MappedFile, false),
-            (Region::RuntimeHeap, false),
-            (Region::RuntimeMetadata, false),
-            (Region::ThreadStack, false),
-        ];
-        let program = OsString::from("/srv/api");
-        for (index, (region, inferred)) in expected.into_iter().enumerate() {
-            let before =
-                index.checked_sub(1).map(|before| &maps[before]).filter(|b| b.end == maps[index].start);
-            let placed = place(&maps[index], before, &program, Layout::Go);
-            assert_eq!(placed, Placed { region, inferred }, "{:?}", maps[index]);
-        }
-        assert_eq!(place(&maps[3], None, &program, Layout::Plain).region, Region::OtherAnonymous);
+    /// In no mapping that is known.
+    pub(super) fn nowhere() -> Self {
+        Self::seen(Region::Unknown, "in no known mapping")
     }
 }

@@ -14,6 +14,7 @@ use super::{
     kernel_stacks::KernelStacks,
     kind::Kind,
     longest::LongestFault,
+    places::Places,
     reads::{self, Reads},
     refine::{Refined, Surroundings, plain, refine},
     waits::DriverWaits,
@@ -25,6 +26,9 @@ use crate::{
 
 /// Intervals kept for the stopping phase of one window; the stopping phase comes first, so the first ones count.
 const INTERVALS_KEPT: usize = 4096;
+/// Faults whose places are looked up together, when their window has closed or there are that many: what the target has
+/// mapped meanwhile is read once then.
+const UNPLACED: usize = 4096;
 /// Kernel stacks kept of one code path; further ones are added up as unknown.
 const KERNEL_STACKS_KEPT: usize = 64;
 /// Code paths kept of one window; further ones are added up under one name.
@@ -74,6 +78,10 @@ pub(super) struct Building {
     pub(super) other_moves: BTreeMap<(fault::Kind, Kind), Moved>,
     /// The driver's faults by what they touched: count, time in ns, and how many are placed by inference.
     pub(super) regions: BTreeMap<Region, (u64, u64, u64)>,
+    /// The same, closer.
+    pub(super) places: Places,
+    /// The driver's faults that are in neither yet: address, begin and end, time in ns.
+    unplaced: Vec<(u64, (u64, u64), u64)>,
     pub(super) waits: DriverWaits,
     pub(super) reads: Reads,
     /// What each worker did, at most [`tracer_common::thread::WORKERS`] of them.
@@ -111,16 +119,15 @@ impl Building {
         }
         if by_driver {
             self.add_stack(record, refined, ns);
+            self.unplaced.push((record.address, span, ns));
+            if self.unplaced.len() >= UNPLACED {
+                self.place(space);
+            }
             if around.devices_seen {
                 reads::add(&mut self.reads, record, refined.kind, ns);
             }
-            let placed = space.place(record.address);
-            let (count, sum_ns, inferred) = self.regions.entry(placed.region).or_default();
-            *count += 1;
-            *sum_ns += ns;
-            *inferred += u64::from(placed.inferred);
             if self.longest.as_ref().is_none_or(|longest| ns > longest.ns) {
-                let mapping = space.find(record.address).map(|mapping| mapping.name.clone());
+                let mapping = space.find(record.address, span).map(|mapping| mapping.name.clone());
                 self.longest =
                     Some(LongestFault { kind: refined.kind, ns, address: record.address, mapping });
             }
@@ -138,6 +145,18 @@ impl Building {
         } else {
             let earliest = self.spans_lost_from_ns.unwrap_or(u64::MAX).min(record.begin_ns);
             self.spans_lost_from_ns = Some(earliest);
+        }
+    }
+
+    /// Looks up what the faults have touched.
+    pub(super) fn place(&mut self, space: &mut AddressSpace) {
+        for (address, span, ns) in std::mem::take(&mut self.unplaced) {
+            let placed = space.place(address, span);
+            self.places.add(&placed, ns);
+            let (count, sum_ns, inferred) = self.regions.entry(placed.region).or_default();
+            *count += 1;
+            *sum_ns += ns;
+            *inferred += u64::from(placed.inferred);
         }
     }
 
@@ -215,15 +234,14 @@ fn refined(
     around: Surroundings,
 ) -> Refined {
     let observed = refine(record.seen, None, on, around);
-    let Some(backing) = space.find(record.address).map(|mapping| mapping.backing) else { return observed };
+    let span = (record.begin_ns, record.end_ns);
+    let Some(backing) = space.find(record.address, span).map(|mapping| mapping.backing) else {
+        return observed;
+    };
     let refined = refine(record.seen, Some(backing), on, around);
     // Where the counters tell the kind, what they leave open is anybody's guess anyhow; where they don't, the mapping is
     // all there is, and a wrong one makes a wrong kind.
     let counters_exact = record.seen & seen::COUNTERS_EXACT != 0;
     let guess_at_worst = (observed.kind == Kind::Other && counters_exact) || backing == Backing::ProbeSteps;
-    if refined == observed || guess_at_worst || space.held(record.address, record.end_ns) {
-        refined
-    } else {
-        observed
-    }
+    if refined == observed || guess_at_worst || space.held(record.address, span) { refined } else { observed }
 }

@@ -198,7 +198,8 @@ impl Collector {
 
     /// A window has closed, or was found open at the end. Its details must have been given before.
     pub fn window(&mut self, closed: Closed) {
-        let building = self.open.remove(&closed.record.window).unwrap_or_default();
+        let mut building = self.open.remove(&closed.record.window).unwrap_or_default();
+        building.place(&mut self.space);
         let pause = FinishedPause::new(closed, building, &self.kernel_stacks, self.around);
         self.collected.add(&pause);
         self.collected.keep(pause, self.keep);

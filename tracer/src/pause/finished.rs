@@ -11,6 +11,7 @@ use super::{
     kernel_stacks::KernelStacks,
     kind::Kind,
     longest::LongestFault,
+    places::PlaceTotal,
     reads::Reads,
     refine::{Surroundings, plain},
     state::State,
@@ -89,6 +90,8 @@ pub struct FinishedPause {
     pub others_by_kind: BTreeMap<Kind, KindCount>,
     /// The driver's faults by what they touched. Faults without details are in [`Region::Unknown`].
     pub by_region: BTreeMap<Region, KindCount>,
+    /// The same, as exactly as it can be named; most time first. Each region's places add up to it.
+    pub places: Vec<PlaceTotal>,
     /// The driver's faults by stack.
     pub stacks: Vec<(u64, StackTotal)>,
     /// How many details arrived, of all threads.
@@ -131,6 +134,7 @@ impl FinishedPause {
         let explained_ns = in_faults_ns + stopping.map_or(0, |phase| others_only_ns(&building, phase));
         let stopping_faults = stopping.map_or_else(Vec::new, |phase| listed(&building.other_spans, phase));
         let by_region = regions(&building.regions, &by_kind);
+        let places = std::mem::take(&mut building.places).finish(&by_region);
         let whole = around.schedule_seen && state == State::Complete;
         let budget = whole.then(|| {
             let duration_ns = record.resumed_ns.saturating_sub(record.requested_ns);
@@ -163,6 +167,7 @@ impl FinishedPause {
             by_kind,
             others_by_kind,
             by_region,
+            places,
             stacks,
             details: building.details,
             longest: building.longest,

@@ -39,6 +39,7 @@ pub(crate) fn empty() -> Report {
             runtime_stamps: None,
             overhead: Overhead { attach_ns: 212_000_000, ..Overhead::default() },
         },
+        exposure: Exposures::default(),
         summary: Summary { quantiles_exact: true, ..Summary::default() },
         pauses: Vec::new(),
         diagnosis: Vec::new(),

@@ -65,7 +65,7 @@ mod tests {
     fn keeps_the_order_of_the_model_and_the_words_of_the_design() {
         let text = render(&fixtures::story()).unwrap();
         // Two blanks: the outermost object's own fields.
-        let places = ["schema", "tool", "target", "trace", "summary", "pauses", "diagnosis"]
+        let places = ["schema", "tool", "target", "trace", "exposure", "summary", "pauses", "diagnosis"]
             .map(|name| text.find(&format!("\n  \"{name}\":")).unwrap());
         assert!(places.is_sorted(), "{places:?}");
         assert!(text.contains("\"swap_in\": {"));

@@ -4,6 +4,7 @@ pub mod anatomy;
 pub mod assemble;
 mod budget_words;
 pub mod diagnosis;
+pub mod exposure;
 #[cfg(test)]
 pub(crate) mod fixtures;
 pub mod json;

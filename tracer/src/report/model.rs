@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 pub use super::anatomy::*;
+pub use super::exposure::Exposures;
 pub use crate::{
     memory::Region,
     pause::{Kind, State},
@@ -28,6 +29,8 @@ pub struct Report {
     pub target: Target,
     /// How it was traced, and what was lost.
     pub trace: Trace,
+    /// What of the target's memory was out before and after the trace, and what the next pause would take.
+    pub exposure: Exposures,
     /// What all completed pauses add up to.
     pub summary: Summary,
     /// Pauses, longest first: the worst ones, or all of them.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{PauseSites, Reason, RecogniseError, Registers, RuntimeStamps, demo, go};
+use super::{Loaded, PauseSites, Reason, RecogniseError, Registers, RuntimeMemory, RuntimeStamps, demo, go};
 use crate::elf::{GoFunctions, Image};
 
 /// A runtime of the catalogue.
@@ -81,6 +81,27 @@ impl Recognised {
         match &self.decoder {
             Decoder::Go(version) => go::carries_stopped(version),
             Decoder::Demo => false,
+        }
+    }
+
+    /// What the runtime's own structures say of its memory, read from the process `pid` that has loaded the file there.
+    /// `None`: the runtime has none that are known.
+    ///
+    /// # Errors
+    ///
+    /// In words: what is missing.
+    pub fn memory(
+        &self,
+        pid: u32,
+        image: &Image,
+        loaded: Option<Loaded>,
+    ) -> Option<Result<Box<dyn RuntimeMemory>, String>> {
+        match &self.decoder {
+            Decoder::Go(_) => Some(match go::GoMemory::open(pid, image, loaded) {
+                Ok(memory) => Ok(Box::new(memory)),
+                Err(error) => Err(error.to_string()),
+            }),
+            Decoder::Demo => None,
         }
     }
 

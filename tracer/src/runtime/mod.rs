@@ -8,12 +8,16 @@ pub mod catalogue;
 mod demo;
 pub mod error;
 mod go;
+pub mod loaded;
+pub mod memory;
 pub mod reason;
 pub mod registers;
 pub mod sites;
 
 pub use catalogue::{Recognised, RuntimeKind, recognise};
 pub use error::RecogniseError;
+pub use loaded::Loaded;
+pub use memory::{Belongs, Missing, RuntimeMemory};
 pub use reason::{Reason, RuntimeStamps};
 pub use registers::Registers;
 pub use sites::{PauseSites, Site, SiteKind};

@@ -24,13 +24,13 @@ use super::{
 use crate::{
     clock::{monotonic_ns, unix_ms},
     elf::Image,
-    memory::{AddressSpace, Layout},
+    memory::{AddressSpace, Layout, Program},
     pause::{Collector, StampDifferences, State, Surroundings},
     probe::{
         AttachError, Attached, LoadError, Plan, PlanError, Stopped, Tracefs, TracefsError, VerifyError,
         attach, gather, load, plan, verify_sites,
     },
-    runtime::{Recognised, RuntimeKind},
+    runtime::{Loaded, Recognised, RuntimeKind},
     symbols::{KernelNamer, Modules},
     target::{Counters, Target, read_counters, read_process_counters},
 };
@@ -98,8 +98,7 @@ pub async fn trace(
     let stamped = subject.recognised.carries_stopped() && !options.cross_check;
     let stopped = if stamped { Stopped::Stamp } else { Stopped::Probe };
     let plan = plan(&facts, &subject.recognised.sites, stopped)?;
-    let layout = if subject.recognised.kind == RuntimeKind::Go { Layout::Go } else { Layout::Plain };
-    let space = AddressSpace::of(pid, subject.target.exe().as_os_str().to_owned(), layout);
+    let space = address_space(subject);
     verify_sites(subject.target, subject.image, &subject.recognised.sites, space.mappings())?;
     let mut stop = Stop::new(subject.target).map_err(SessionError::Wait)?;
     let loaded = load(&plan, options.sizes, &facts.kernel_release)?;
@@ -115,6 +114,21 @@ pub async fn trace(
     stop.after(options.duration);
     let ended = running.run(&mut attached, &mut stop, observer).await;
     running.finish(attached, plan, ended)
+}
+
+/// The target's memory: its mappings, and what its runtime's own structures tell of them.
+fn address_space(subject: Subject<'_>) -> AddressSpace {
+    let Subject { target, image, recognised } = subject;
+    let path = target.exe().as_os_str().to_owned();
+    let layout = if recognised.kind == RuntimeKind::Go { Layout::Go } else { Layout::Plain };
+    let mut space =
+        AddressSpace::of(target.pid(), Program { path: path.clone(), layout, zeroed: Vec::new() });
+    let loaded = Loaded::find(image, &path, space.mappings());
+    space.set_zeroed(loaded.map(|loaded| loaded.ranges(&image.zeroed())).unwrap_or_default());
+    if let Some(runtime) = recognised.memory(target.pid(), image, loaded) {
+        space.set_runtime(runtime);
+    }
+    space
 }
 
 /// A trace whose gate is open.

@@ -37,6 +37,10 @@ pub struct Mapping {
     pub offset_bytes: u64,
     /// Whether code may be executed there.
     pub executable: bool,
+    /// Whether it may be read.
+    pub readable: bool,
+    /// Whether it may be written to.
+    pub writable: bool,
     /// Which file it is.
     pub file: FileId,
     /// What stands behind it.
@@ -50,6 +54,12 @@ impl Mapping {
     #[must_use]
     pub fn contains(&self, address: u64) -> bool {
         (self.start..self.end).contains(&address)
+    }
+
+    /// Whether it may be accessed at all: addresses that are only reserved may not.
+    #[must_use]
+    pub fn accessible(&self) -> bool {
+        self.readable || self.writable || self.executable
     }
 
     /// Whether a file that can be opened stands behind it.
@@ -99,6 +109,8 @@ fn parse_line(line: &[u8]) -> Option<Mapping> {
         end: u64::from_str_radix(end, 16).ok()?,
         offset_bytes: u64::from_str_radix(offset, 16).ok()?,
         executable: permissions.get(2) == Some(&b'x'),
+        readable: permissions.first() == Some(&b'r'),
+        writable: permissions.get(1) == Some(&b'w'),
         file: FileId { device: device.to_owned(), inode },
         backing,
         name: OsString::from_vec(name.to_vec()),
@@ -148,6 +160,9 @@ mod tests {
             ]
         );
         assert_eq!(maps[0].name, "/usr/bin/a b");
+        assert!(maps.iter().all(|mapping| mapping.accessible()));
+        assert!(!parse_maps(b"1000-2000 ---p 0 0:0 0\n")[0].accessible());
+        assert!(maps[1].writable && !maps[0].writable);
         assert!(maps[0].executable && maps[0].is_file() && maps[0].contains(0x47_efff));
         assert!(!maps[0].contains(0x47_f000));
         assert_eq!(maps[1].name, "[anon: Go: heap]");

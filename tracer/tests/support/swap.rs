@@ -14,7 +14,7 @@ use tempfile::NamedTempFile;
 /// Where a swap file can be: on a disk.
 const FOLDER: &str = "/var/tmp";
 
-const MIB: usize = 64;
+const MIB: usize = 128;
 
 /// Other processes of this machine use the area as well. It takes no memory that is not used.
 const ZRAM_BYTES: u64 = 1 << 30;
@@ -47,9 +47,11 @@ enum StandsOn {
 impl Swap {
     /// Finds one that is on, or makes one. The error says why there can be none here.
     pub(crate) fn on() -> Result<Self, String> {
-        if is_on() {
-            return Ok(Self { own: None });
-        }
+        if is_on() { Ok(Self { own: None }) } else { Self::own() }
+    }
+
+    /// Makes one of the test's own, whatever else is on.
+    pub(crate) fn own() -> Result<Self, String> {
         Self::file(Path::new(FOLDER), 0)
     }
 

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::{anatomy, devices::Devices};
 use crate::{
-    pause::{FinishedPause, Kind, KindCount, StackTotal},
+    pause::{FinishedPause, Kind, KindCount, PlaceTotal, StackTotal},
+    report::anatomy::Place,
     report::model::{
         ByKind, Bystanders, KernelPath, KindTotal, LongestFault, Part, Pause, Stack, StoppingFault,
     },
@@ -60,7 +61,7 @@ fn one(pause: &FinishedPause, outcome: &Outcome, namer: &Namer, devices: &Device
         tracing_ns: record.driver_totals.tracing_ns,
         by_kind: totals(&pause.by_kind),
         by_region: totals(&pause.by_region),
-        places: Vec::new(),
+        places: places(&pause.places),
         budget: pause.budget,
         workers: anatomy::workers(pause, pid),
         blocked: anatomy::blocked(pause, outcome, namer),
@@ -139,14 +140,26 @@ fn stacks(pause: &FinishedPause, outcome: &Outcome, namer: &Namer) -> Vec<Stack>
     stacks
 }
 
+/// What was touched; of files also where.
+fn places(places: &[PlaceTotal]) -> Vec<Place> {
+    let named = places.iter().map(|place| Place {
+        region: place.region,
+        what: match place.offsets {
+            Some((from, to)) => format!("{}, offset {from:#x}..{to:#x}", place.what),
+            None => place.what.to_string(),
+        },
+        total: total(&place.total),
+    });
+    named.collect()
+}
+
 /// By kind or region, as the report has it.
 pub(super) fn totals<K: Copy + Ord>(kinds: &BTreeMap<K, KindCount>) -> BTreeMap<K, KindTotal> {
-    kinds
-        .iter()
-        .map(|(kind, total)| {
-            (*kind, KindTotal { count: total.count, ns: total.ns, inferred: total.inferred })
-        })
-        .collect()
+    kinds.iter().map(|(kind, count)| (*kind, total(count))).collect()
+}
+
+fn total(count: &KindCount) -> KindTotal {
+    KindTotal { count: count.count, ns: count.ns, inferred: count.inferred }
 }
 
 /// The other threads' faults.

@@ -9,7 +9,7 @@ use crate::{
     probe::Plan,
     report::{
         diagnosis::diagnose,
-        model::{Ended, Part, PlanStep, Report, Runtime, SCHEMA, StampCheck, Target, Tool, Trace},
+        model::{Ended, Exposures, Part, PlanStep, Report, Runtime, SCHEMA, StampCheck, Target, Tool, Trace},
     },
     session::{self, Outcome},
     symbols::Namer,
@@ -54,6 +54,7 @@ pub fn assemble(mut outcome: Outcome, context: Context<'_>) -> Report {
             runtime_stamps: stamp_check(&mut outcome.stamps),
             overhead: overhead(&outcome),
         },
+        exposure: Exposures::default(),
         summary,
         pauses,
         diagnosis: Vec::new(),

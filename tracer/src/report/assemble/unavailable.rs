@@ -24,5 +24,7 @@ pub(super) fn unavailable(outcome: &Outcome) -> Vec<Unavailable> {
                    when it runs in the host's";
         part("stopping: threads that have not faulted yet", why.to_owned());
     }
+    let of_regions = outcome.space.unavailable().into_iter();
+    parts.extend(of_regions.map(|missing| Unavailable { part: missing.part, why: missing.why }));
     parts
 }

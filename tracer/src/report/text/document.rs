@@ -4,7 +4,7 @@ use crate::report::model::Report;
 
 use super::page::Page;
 use super::style::Style;
-use super::{breakdown, findings, headline, nothing, partial, plan, reconcile, worst};
+use super::{breakdown, exposures, findings, headline, nothing, partial, plan, reconcile, worst};
 
 /// The report as text. Every line fits the style's width, whatever the names and numbers are; without colour
 /// the text holds no control byte but line ends.
@@ -17,6 +17,7 @@ pub fn render(report: &Report, style: &Style) -> String {
     worst::write(&mut page, report);
     breakdown::write(&mut page, report);
     findings::write(&mut page, report);
+    exposures::write(&mut page, report);
     plan::write(&mut page, report);
     reconcile::write(&mut page, report);
     page.into_string()

@@ -4,6 +4,8 @@ mod breakdown;
 mod budget;
 mod clean;
 mod document;
+mod exposure;
+mod exposures;
 mod findings;
 mod headline;
 mod nothing;
@@ -26,4 +28,6 @@ mod worst;
 mod wrap;
 
 pub use document::render;
+pub use exposure::render as render_exposure;
+pub use exposures::swapped;
 pub use style::Style;

@@ -9,12 +9,14 @@
 //! | 1.23 | and when stopping was finished |
 //! | 1.26 | the function table no longer holds its text base |
 
+mod memory;
 mod reason;
 mod recognise;
 mod sites;
 mod stamps;
 mod version;
 
+pub(super) use memory::GoMemory;
 pub(super) use reason::{reason, reason_of_callers};
 pub(super) use recognise::{LOOKED_FOR, recognise};
 pub(super) use stamps::{carries_stopped, stamps};
