@@ -65,7 +65,9 @@ impl<'a> Cause<'a> {
         fixture.go();
         let stats = if self.short_of_memory { fixture.finish_inexact() } else { fixture.finish() };
         let report = tracer.finish().complete();
-        assert_eq!(report.trace.unavailable, []);
+        // What has been swapped out is nothing that this is about.
+        let mut unavailable = report.trace.unavailable.iter();
+        assert!(unavailable.all(|part| part.part.starts_with("exposure")), "{:?}", report.trace.unavailable);
         let seen = in_order(&report);
         assert_eq!((stats.pauses.len(), seen.len()), (rounds, rounds));
         for (made, seen) in stats.pauses.iter().zip(seen) {
@@ -166,9 +168,9 @@ fn agrees_with_the_driver(made: &PauseStats, seen: &Pause) {
         budget.fault_reclaiming_ns + budget.fault_compacting_ns + budget.reclaiming_ns + budget.compacting_ns;
     // The driver read its clock outside the pause, with the probes' traps between.
     let outside_ns = 500_000 + duration_ns / 50;
-    // The kernel lets a thread's CPU time begin when it is woken, if that ends another thread's or the idle thread's turn
-    // (rq_clock_skip_update): the time until the switch is in both.
-    let waking_ns = budget.all_waiting_for_cpu_ns().min(voluntary * 200_000);
+    // The kernel can let a thread's CPU time begin when it is woken (rq_clock_skip_update): the time from there to the switch
+    // is in both.
+    let waking_ns = if voluntary > 0 { budget.all_waiting_for_cpu_ns() } else { 0 };
     let most_ns = least_ns + freeing_ns + waking_ns + outside_ns;
     assert!(most_ns >= cpu_ns, "{cpu_ns} ns of CPU time, {voluntary} voluntary switches: {budget:?}");
     // Time that the hypervisor took is in no thread's CPU time.
