@@ -481,6 +481,7 @@ mod tests {
             "prev_comm",
             "next_pid",
             "pid",
+            "runtime",
             "dev",
             "nr_sector",
             "rwbs",
@@ -564,6 +565,10 @@ mod tests {
 
         let no_reclaim = without("vmscan:mm_vmscan_memcg_reclaim_end").expect("a plan");
         assert_eq!(no_reclaim.skipped[0].need, "reclaim");
+
+        let no_runtime = without("sched:sched_stat_runtime").expect("a plan");
+        assert!(no_runtime.schedule_seen && !programs(&no_runtime).contains(&"ran"));
+        assert_eq!(no_runtime.skipped[0].need, "running time");
 
         let error = without("sched:sched_process_exit").expect_err("nothing else serves this");
         assert!(error.to_string().contains("6.18.0") && error.to_string().contains("pauselens check"));
