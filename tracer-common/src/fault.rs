@@ -121,7 +121,7 @@ pub const HUGE_SLACK_BYTES: u64 = 64 << 10;
 #[must_use]
 #[inline(always)]
 pub fn is_huge(growth_bytes: u64) -> bool {
-    growth_bytes >= HUGE_BYTES && growth_bytes < HUGE_BYTES + HUGE_SLACK_BYTES
+    (HUGE_BYTES..HUGE_BYTES + HUGE_SLACK_BYTES).contains(&growth_bytes)
 }
 
 /// Decides a fault's kind from the bits of [`seen`].

@@ -306,7 +306,6 @@ fn plan_kinds(plan: &mut Plan, facts: &Facts) {
             source,
             why: "not in this kernel, or left out: kinds are inferred from the mapping and the major flag",
         });
-        return;
     }
 }
 

@@ -14,7 +14,7 @@ use crate::{
     target::ReadMemory,
 };
 
-/// Lists of arenas: the one of Go 1.24 and earlier, then those that replaced it. One of the first two must be there.
+/// Lists of arenas: the one of Go 1.23 and earlier, then those that replaced it. One of the first two must be there.
 const LISTS: [&str; 3] = ["allArenas", "heapArenas", "userArenaArenas"];
 /// 2^48 bytes of arenas of 64 MiB.
 const MOST_ARENAS: u64 = 1 << 22;

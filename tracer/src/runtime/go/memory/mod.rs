@@ -7,7 +7,7 @@
 //!
 //! | part | from | what it gives |
 //! | --- | --- | --- |
-//! | `arenas` | `mheap_.allArenas` (1.24 and earlier), `heapArenas`, `userArenaArenas` | the heap, in arenas of 64 MiB |
+//! | `arenas` | `mheap_.allArenas` (1.23 and earlier; renamed by 1.25), `heapArenas`, `userArenaArenas` | the heap, in arenas of 64 MiB |
 //! | | `mheap_.arenas` | the arena index and each arena's metadata |
 //! | `page_alloc` | `mheap_.pages` | page summaries, page bitmaps, scavenger index |
 //! | `mark_bits` | `gcBitsArenas` | chunks of mark and allocation bits |
