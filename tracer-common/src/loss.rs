@@ -25,11 +25,13 @@ pub enum Loss {
     IntervalRingFull = 8,
     /// What a worker did in a window found the ring buffer full.
     WorkerRingFull = 9,
+    /// A thread of the target had got its CPU without being told: the time since then was found in another way.
+    SwitchUntold = 10,
 }
 
 impl Loss {
     /// All causes, in the order of their numbers.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::FaultRingFull,
         Self::StackRingFull,
         Self::PauseRingFull,
@@ -40,6 +42,7 @@ impl Loss {
         Self::FaultEndMissing,
         Self::IntervalRingFull,
         Self::WorkerRingFull,
+        Self::SwitchUntold,
     ];
 
     /// The name in machine-readable output.
@@ -56,6 +59,7 @@ impl Loss {
             Self::FaultEndMissing => "fault_end_missing",
             Self::IntervalRingFull => "interval_ring_full",
             Self::WorkerRingFull => "worker_ring_full",
+            Self::SwitchUntold => "switch_untold",
         }
     }
 }

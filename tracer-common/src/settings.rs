@@ -21,20 +21,6 @@ pub mod names {
     pub const RSS_CURR: &str = "RSS_CURR";
     /// `member` in `kmem:rss_stat`.
     pub const RSS_MEMBER: &str = "RSS_MEMBER";
-    /// `prev_state` in `sched:sched_switch`.
-    pub const SWITCH_PREVIOUS_STATE: &str = "SWITCH_PREVIOUS_STATE";
-    /// `prev_pid` in `sched:sched_switch`.
-    pub const SWITCH_PREVIOUS: &str = "SWITCH_PREVIOUS";
-    /// `prev_comm` in `sched:sched_switch`.
-    pub const SWITCH_PREVIOUS_NAME: &str = "SWITCH_PREVIOUS_NAME";
-    /// `next_pid` in `sched:sched_switch`.
-    pub const SWITCH_NEXT: &str = "SWITCH_NEXT";
-    /// `pid` in `sched:sched_waking`.
-    pub const WAKING_THREAD: &str = "WAKING_THREAD";
-    /// `pid` in `sched:sched_stat_runtime`.
-    pub const RAN_THREAD: &str = "RAN_THREAD";
-    /// `runtime` in `sched:sched_stat_runtime`.
-    pub const RAN_NS: &str = "RAN_NS";
     /// `dev` in `block:block_bio_queue`.
     pub const BIO_DEVICE: &str = "BIO_DEVICE";
     /// `nr_sector` in `block:block_bio_queue`.

@@ -10,7 +10,7 @@ pub mod cpu {
     pub const PREEMPTED: u32 = 1;
     /// It was switched away from because it had to wait.
     pub const BLOCKED: u32 = 2;
-    /// It was there before the trace, and has not been switched since.
+    /// Nothing has been seen of it since the trace began.
     pub const UNKNOWN: u32 = 3;
 }
 
@@ -24,7 +24,7 @@ pub mod freeing {
     pub const COMPACTION: u32 = 2;
 }
 
-/// Keyed by thread id in the initial pid namespace, which is the one that the scheduler's events speak of.
+/// Keyed by thread, as the scheduler's events name it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ThreadState {
@@ -88,22 +88,26 @@ pub struct ThreadState {
     pub tid: u32,
     /// 1 when it is known to work for pauses.
     pub worker: u32,
+    /// 1 when it has ended, and the kernel has not forgotten it yet.
+    pub ended: u32,
+    /// Not used: 0.
+    pub reserved: u32,
     /// Completed faults over the whole trace that the kernel called minor.
     pub minor: u64,
     /// Completed faults over the whole trace that the kernel called major.
     pub major: u64,
 }
-wire!(ThreadState, 216);
+wire!(ThreadState, 224);
 
 /// The most workers that are followed of one process.
 pub const WORKERS: usize = 64;
 
-/// The workers of a process: threads that work for its pauses, by their ids in the initial pid namespace.
+/// The workers of a process: threads that work for its pauses, by their ids in the tracer's pid namespace.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Workers {
     /// The ids; 0 is no thread.
-    pub tasks: [u32; WORKERS],
+    pub tids: [u32; WORKERS],
 }
 wire!(Workers, 4 * WORKERS);
 
@@ -144,5 +148,7 @@ pub struct WorkerRecord {
     pub woken_ns: u64,
     /// See above.
     pub begin_ns: u64,
+    /// The thread as the scheduler's events name it; 0 when nothing has been seen of it.
+    pub task: u64,
 }
-wire!(WorkerRecord, 112);
+wire!(WorkerRecord, 120);

@@ -3,13 +3,18 @@
 //!
 //! A thread's time without a CPU is known when it gets one again: until the wake-up it was blocked, from there on it was
 //! waiting for a CPU. That moment belongs to the switch in which another thread is switched away from, so the program
-//! looks at both threads of a switch.
+//! looks at both threads of a switch. The events name threads by where the kernel keeps them; such a name is compared, and
+//! never looked into.
 //!
 //! A switch can go by untold: kernels exist that keep those of some threads to themselves. Then the thread is taken to
 //! have got its CPU when the kernel's account of its running time says so, or at the latest when it is seen to run.
 
 use aya_ebpf::{
-    EbpfContext as _, bindings::BPF_RB_NO_WAKEUP, helpers::bpf_ktime_get_ns, programs::TracePointContext,
+    EbpfContext as _,
+    bindings::BPF_RB_NO_WAKEUP,
+    helpers::{bpf_get_current_comm, bpf_get_current_pid_tgid, bpf_ktime_get_ns},
+    macros::raw_tracepoint,
+    programs::RawTracePointContext,
 };
 use tracer_common::{
     fault::seen,
@@ -22,54 +27,63 @@ use tracer_common::{
 
 use crate::{
     loss, pause,
-    settings::{
-        RAN_NS, RAN_THREAD, SWITCH_NEXT, SWITCH_PREVIOUS, SWITCH_PREVIOUS_NAME, SWITCH_PREVIOUS_STATE,
-        WAKING_THREAD,
-    },
     stack::{self, DETAILS},
     target::{is_target, traced},
     thread,
-    tracepoint::tracepoint,
     worker::{self, Off},
 };
 
 /// States in which a thread waits; above them are marks such as "was preempted" (Linux `TASK_REPORT`).
 const WAITING: u64 = 0xff;
 
-tracepoint!(switched);
+/// `sched:sched_switch` with the state of the thread that is switched away from: (preempted, previous, next, state), since
+/// Linux 5.18.
+#[raw_tracepoint]
+pub fn switched(ctx: RawTracePointContext) -> i32 {
+    let blocked = ctx.arg::<u64>(3) & WAITING != 0;
+    both(&ctx, blocked);
+    0
+}
 
-/// `sched:sched_switch`, which runs on the thread that is switched away from.
+/// `sched:sched_switch` before that: (preempted, previous, next). Whoever is not preempted waits, or has yielded.
+#[raw_tracepoint]
+pub fn switched_without_state(ctx: RawTracePointContext) -> i32 {
+    let blocked = ctx.arg::<u64>(0) & 0xff == 0;
+    both(&ctx, blocked);
+    0
+}
+
+/// Runs on the thread that is switched away from.
 #[inline(always)]
-fn switched(ctx: TracePointContext) {
+fn both(ctx: &RawTracePointContext, blocked: bool) {
     let previous_is_target = match traced() {
         Some(ids) => {
-            if let Some(state) = thread::known(ids) {
-                switched_away(&ctx, state);
+            if let Some(state) = thread::known_or_new(ids) {
+                switched_away(ctx, state, blocked);
             }
             true
         }
         None => false,
     };
-    // SAFETY: the offset is that of the kernel's own format file.
-    let next = unsafe { ctx.read_at::<u32>(SWITCH_NEXT.load() as usize) }.unwrap_or(0);
-    if next == 0 {
-        return;
-    }
+    let next = ctx.arg::<u64>(2);
     if let Some(state) = thread::of_task(next)
         && is_target(state.tgid)
     {
-        switched_back(&ctx, next, state, previous_is_target);
+        // SAFETY: the helper has no preconditions.
+        let now_ns = unsafe { bpf_ktime_get_ns() };
+        got_cpu(true, next, state, now_ns, previous_is_target);
     }
 }
 
 /// The thread loses its CPU.
 #[inline(always)]
-fn switched_away(ctx: &TracePointContext, state: &mut ThreadState) {
+fn switched_away(ctx: &RawTracePointContext, state: &mut ThreadState, blocked: bool) {
     // SAFETY: the helper has no preconditions.
     let now_ns = unsafe { bpf_ktime_get_ns() };
-    // SAFETY: the offset is that of the kernel's own format file.
-    let previous = unsafe { ctx.read_at::<u64>(SWITCH_PREVIOUS_STATE.load() as usize) }.unwrap_or(0);
-    let blocked = previous & WAITING != 0;
+    if state.cpu == cpu::PREEMPTED || state.cpu == cpu::BLOCKED {
+        // It was not told that it had got a CPU.
+        loss::count(Loss::SwitchUntold);
+    }
     let in_fault = state.begin_ns != 0;
     if blocked && in_fault {
         state.seen |= seen::SLEPT;
@@ -101,55 +115,42 @@ fn switched_away(ctx: &TracePointContext, state: &mut ThreadState) {
     {
         state.intervals += 1;
         let became = if blocked { doing::BLOCKED } else { doing::PREEMPTED };
-        tell(None, state, window.window, (ran_from_ns, 0, now_ns), doing::RUNNING | became, false);
+        tell(false, state, window.window, (ran_from_ns, 0, now_ns), doing::RUNNING | became, false);
     }
-}
-
-/// The thread gets a CPU.
-#[inline(always)]
-fn switched_back(ctx: &TracePointContext, task: u32, state: &mut ThreadState, after_own: bool) {
-    // SAFETY: the helper has no preconditions.
-    let now_ns = unsafe { bpf_ktime_get_ns() };
-    got_cpu(Some(ctx), task, state, now_ns, after_own);
 }
 
 /// The current thread is seen to run. If it is not known to have got its CPU again, it has got it by now.
 #[inline(always)]
-pub fn runs(task: u32, state: &mut ThreadState, now_ns: u64) {
+pub fn runs(task: u64, state: &mut ThreadState, now_ns: u64) {
     if state.cpu == cpu::PREEMPTED || state.cpu == cpu::BLOCKED {
-        got_cpu(None, task, state, now_ns, false);
+        loss::count(Loss::SwitchUntold);
+        got_cpu(false, task, state, now_ns, false);
     }
 }
 
-tracepoint!(ran);
-
-/// `sched:sched_stat_runtime`: the kernel accounts for what a thread has run since the last time, which is since it got its
-/// CPU if it has not been seen to get it. Mostly on that thread itself, but wake-ups on other CPUs have it done too.
-#[inline(always)]
-fn ran(ctx: TracePointContext) {
-    // SAFETY: the offset is that of the kernel's own format file.
-    let task = unsafe { ctx.read_at::<u32>(RAN_THREAD.load() as usize) }.unwrap_or(0);
-    let Some(state) = thread::of_task(task) else { return };
+/// `sched:sched_stat_runtime`, (thread, time): the kernel accounts for what a thread has run since the last time, which is
+/// since it got its CPU if it has not been seen to get it. Mostly on that thread itself, but wake-ups on other CPUs have it
+/// done too.
+#[raw_tracepoint]
+pub fn ran(ctx: RawTracePointContext) -> i32 {
+    let (task, ran_ns) = (ctx.arg::<u64>(0), ctx.arg::<u64>(1));
+    let Some(state) = thread::of_task(task) else { return 0 };
     if (state.cpu != cpu::PREEMPTED && state.cpu != cpu::BLOCKED) || !is_target(state.tgid) {
-        return;
+        return 0;
     }
-    // SAFETY: the helper has no preconditions; the offset is that of the kernel's own format file.
-    let (now_ns, ran_ns) =
-        unsafe { (bpf_ktime_get_ns(), ctx.read_at::<u64>(RAN_NS.load() as usize).unwrap_or(0)) };
+    loss::count(Loss::SwitchUntold);
+    // SAFETY: the helper has no preconditions.
+    let now_ns = unsafe { bpf_ktime_get_ns() };
     let ready_ns = if state.woken_ns > state.switched_ns { state.woken_ns } else { state.switched_ns };
     let from_ns = now_ns.saturating_sub(ran_ns);
-    got_cpu(None, task, state, if from_ns > ready_ns { from_ns } else { ready_ns }, false);
+    got_cpu(false, task, state, if from_ns > ready_ns { from_ns } else { ready_ns }, false);
+    0
 }
 
-/// The thread has had a CPU since `now_ns`. Without a switch nobody knows who had it before.
+/// The thread has had a CPU since `now_ns`. `switch`: it gets it from the current thread; otherwise nobody knows who had it
+/// before.
 #[inline(always)]
-fn got_cpu(
-    switch: Option<&TracePointContext>,
-    task: u32,
-    state: &mut ThreadState,
-    now_ns: u64,
-    after_own: bool,
-) {
+fn got_cpu(switch: bool, task: u64, state: &mut ThreadState, now_ns: u64, after_own: bool) {
     let (off, off_ns, woken_ns) = (state.cpu, state.switched_ns, state.woken_ns);
     state.cpu = cpu::RUNNING;
     state.switched_ns = now_ns;
@@ -222,7 +223,7 @@ fn may_tell(state: &mut ThreadState, window: &WindowRecord) -> bool {
 
 #[inline(always)]
 fn tell(
-    switch: Option<&TracePointContext>,
+    switch: bool,
     state: &ThreadState,
     window: u64,
     (from_ns, woken_ns, to_ns): (u64, u64, u64),
@@ -240,15 +241,10 @@ fn tell(
     if after_own {
         bits |= doing::AFTER_OWN;
     }
-    let (after, after_name) = match switch {
-        None => (0, [0; 16]),
-        // SAFETY: the offsets are those of the kernel's own format file.
-        Some(ctx) => unsafe {
-            (
-                ctx.read_at::<u32>(SWITCH_PREVIOUS.load() as usize).unwrap_or(0),
-                ctx.read_at::<[u8; 16]>(SWITCH_PREVIOUS_NAME.load() as usize).unwrap_or([0; 16]),
-            )
-        },
+    let (after, after_name) = if switch {
+        (bpf_get_current_pid_tgid() as u32, bpf_get_current_comm().unwrap_or([0; 16]))
+    } else {
+        (0, [0; 16])
     };
     entry.write(IntervalRecord {
         tag: TAG_INTERVAL,
@@ -269,16 +265,12 @@ fn tell(
     entry.submit(u64::from(BPF_RB_NO_WAKEUP));
 }
 
-tracepoint!(waking);
-
-/// `sched:sched_waking`, which runs on whatever wakes the thread up.
-#[inline(always)]
-fn waking(ctx: TracePointContext) {
-    // SAFETY: the offset is that of the kernel's own format file.
-    let woken = unsafe { ctx.read_at::<u32>(WAKING_THREAD.load() as usize) }.unwrap_or(0);
-    let Some(state) = thread::of_task(woken) else { return };
+/// `sched:sched_waking`, (thread), which runs on whatever wakes the thread up.
+#[raw_tracepoint]
+pub fn waking(ctx: RawTracePointContext) -> i32 {
+    let Some(state) = thread::of_task(ctx.arg::<u64>(0)) else { return 0 };
     if state.cpu != cpu::BLOCKED || state.woken_ns != 0 {
-        return;
+        return 0;
     }
     // SAFETY: the helper has no preconditions.
     state.woken_ns = unsafe { bpf_ktime_get_ns() };
@@ -286,4 +278,5 @@ fn waking(ctx: TracePointContext) {
         Some(ids) if ids.tgid == state.tgid => ids.tid,
         _ => 0,
     };
+    0
 }

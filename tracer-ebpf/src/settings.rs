@@ -14,20 +14,6 @@ pub static RSS_CURR: Global<FieldOffset> = Global::new(UNKNOWN_OFFSET);
 #[unsafe(no_mangle)]
 pub static RSS_MEMBER: Global<FieldOffset> = Global::new(UNKNOWN_OFFSET);
 #[unsafe(no_mangle)]
-pub static SWITCH_PREVIOUS_STATE: Global<FieldOffset> = Global::new(UNKNOWN_OFFSET);
-#[unsafe(no_mangle)]
-pub static SWITCH_PREVIOUS: Global<FieldOffset> = Global::new(UNKNOWN_OFFSET);
-#[unsafe(no_mangle)]
-pub static SWITCH_PREVIOUS_NAME: Global<FieldOffset> = Global::new(UNKNOWN_OFFSET);
-#[unsafe(no_mangle)]
-pub static SWITCH_NEXT: Global<FieldOffset> = Global::new(UNKNOWN_OFFSET);
-#[unsafe(no_mangle)]
-pub static WAKING_THREAD: Global<FieldOffset> = Global::new(UNKNOWN_OFFSET);
-#[unsafe(no_mangle)]
-pub static RAN_THREAD: Global<FieldOffset> = Global::new(UNKNOWN_OFFSET);
-#[unsafe(no_mangle)]
-pub static RAN_NS: Global<FieldOffset> = Global::new(UNKNOWN_OFFSET);
-#[unsafe(no_mangle)]
 pub static BIO_DEVICE: Global<FieldOffset> = Global::new(UNKNOWN_OFFSET);
 #[unsafe(no_mangle)]
 pub static BIO_SECTORS: Global<FieldOffset> = Global::new(UNKNOWN_OFFSET);

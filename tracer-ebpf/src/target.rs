@@ -3,7 +3,10 @@
 
 use aya_ebpf::{
     bindings::bpf_pidns_info,
-    helpers::{bpf_get_current_pid_tgid, generated::bpf_get_ns_current_pid_tgid},
+    helpers::{
+        bpf_get_current_pid_tgid,
+        generated::{bpf_get_current_task, bpf_get_ns_current_pid_tgid},
+    },
     macros::map,
     maps::HashMap,
 };
@@ -21,8 +24,8 @@ pub struct Ids {
     pub tgid: u32,
     /// The thread, in the tracer's pid namespace.
     pub tid: u32,
-    /// The thread, in the initial pid namespace: the one that the scheduler's events speak of.
-    pub task: u32,
+    /// The thread as the scheduler's events name it: where the kernel keeps it. Never looked into.
+    pub task: u64,
 }
 
 /// The current thread, if its process is traced.
@@ -41,10 +44,12 @@ pub fn is_target(tgid: u32) -> bool {
 
 #[inline(always)]
 fn current() -> Option<Ids> {
-    let both = bpf_get_current_pid_tgid();
+    // SAFETY: the helper has no preconditions.
+    let task = unsafe { bpf_get_current_task() };
     let inode = PID_NAMESPACE_INODE.load();
     if inode == 0 {
-        return Some(Ids { tgid: (both >> 32) as u32, tid: both as u32, task: both as u32 });
+        let both = bpf_get_current_pid_tgid();
+        return Some(Ids { tgid: (both >> 32) as u32, tid: both as u32, task });
     }
     let mut info = bpf_pidns_info { pid: 0, tgid: 0 };
     // SAFETY: `info` is a live stack value of exactly the size given.
@@ -56,5 +61,5 @@ fn current() -> Option<Ids> {
             size_of::<bpf_pidns_info>() as u32,
         )
     };
-    (status == 0).then_some(Ids { tgid: info.tgid, tid: info.pid, task: both as u32 })
+    (status == 0).then_some(Ids { tgid: info.tgid, tid: info.pid, task })
 }

@@ -15,9 +15,9 @@ use crate::{
     target::{Ids, traced},
 };
 
-/// By thread id in the initial pid namespace. The size can be set when the object is loaded.
+/// By thread, as the scheduler's events name it. The size can be set when the object is loaded.
 #[map]
-static THREADS: HashMap<u32, ThreadState> = HashMap::with_max_entries(32768, 0);
+static THREADS: HashMap<u64, ThreadState> = HashMap::with_max_entries(32768, 0);
 
 /// The current thread's state, if it has one.
 #[inline(always)]
@@ -25,12 +25,12 @@ pub fn known(ids: Ids) -> Option<&'static mut ThreadState> {
     of_task(ids.task)
 }
 
-/// The state of a thread by its id in the initial pid namespace.
+/// The state of a thread by the kernel's name for it.
 #[inline(always)]
-pub fn of_task(task: u32) -> Option<&'static mut ThreadState> {
+pub fn of_task(task: u64) -> Option<&'static mut ThreadState> {
     // SAFETY: what a fault changes only the thread itself writes; what a switch changes is written on the CPU that
     // switches it, with the run queue locked; a wake-up writes its own two fields while the thread is off the CPU. It is
-    // removed by the thread itself when it ends.
+    // removed when the kernel forgets the thread.
     THREADS.get_ptr_mut(task).map(|state| unsafe { &mut *state })
 }
 
@@ -71,6 +71,8 @@ pub fn known_or_new(ids: Ids) -> Option<&'static mut ThreadState> {
         tgid: ids.tgid,
         tid: ids.tid,
         worker: 0,
+        ended: 0,
+        reserved: 0,
         minor: 0,
         major: 0,
     };
@@ -81,15 +83,25 @@ pub fn known_or_new(ids: Ids) -> Option<&'static mut ThreadState> {
     known(ids)
 }
 
-/// `sched:sched_process_exit`. A thread ends: its totals go to its process, its place in the table is free.
+/// `sched:sched_process_exit`. A thread ends: its totals go to its process. It is switched a few times more, so its place in
+/// the table is kept until the kernel forgets it.
 #[raw_tracepoint]
 pub fn thread_exit(_ctx: RawTracePointContext) -> i32 {
     let Some(ids) = traced() else { return 0 };
-    let (minor, major) = match known(ids) {
-        Some(state) => (state.minor, state.major),
-        None => (0, 0),
-    };
+    let (mut minor, mut major) = (0, 0);
+    if let Some(state) = known(ids) {
+        (minor, major) = (state.minor, state.major);
+        state.minor = 0;
+        state.major = 0;
+        state.ended = 1;
+    }
     pause::thread_ended(ids, minor, major);
-    let _ = THREADS.remove(ids.task);
+    0
+}
+
+/// `sched:sched_process_free`. The kernel forgets a thread: its name can be another thread's from here on.
+#[raw_tracepoint]
+pub fn thread_freed(ctx: RawTracePointContext) -> i32 {
+    let _ = THREADS.remove(ctx.arg::<u64>(0));
     0
 }

@@ -6,7 +6,7 @@ use tracer_common::{
     loss::Loss,
     pause::WindowRecord,
     stack::TAG_WORKER,
-    thread::{ThreadState, WORKERS, WorkerRecord, Workers},
+    thread::{ThreadState, WORKERS, WorkerRecord, Workers, cpu},
 };
 
 use crate::{loss, pause, stack::DETAILS, thread};
@@ -15,16 +15,16 @@ use crate::{loss, pause, stack::DETAILS, thread};
 #[map]
 static PROCESS_WORKERS: HashMap<u32, Workers> = HashMap::with_max_entries(1024, 0);
 
-/// By thread in the initial pid namespace, like `THREADS`; the user side makes the places.
+/// By thread id; the user side makes the places.
 #[map]
 static WORKER_SUMS: HashMap<u32, WorkerRecord> = HashMap::with_max_entries(4096, 0);
 
 /// The worker's sums of this window, begun anew if it is the first that is heard of the worker in it.
 #[inline(always)]
-fn sums(task: u32, window: &WindowRecord) -> Option<&'static mut WorkerRecord> {
+fn sums(tid: u32, window: &WindowRecord) -> Option<&'static mut WorkerRecord> {
     // SAFETY: a live map value. Like the thread's own state it is written where the thread is switched or faults; the
     // driver reads it when it closes the window.
-    let sums = WORKER_SUMS.get_ptr_mut(task).map(|sums| unsafe { &mut *sums })?;
+    let sums = WORKER_SUMS.get_ptr_mut(tid).map(|sums| unsafe { &mut *sums })?;
     if sums.window != window.window {
         sums.window = window.window;
         sums.faults = 0;
@@ -45,23 +45,26 @@ pub fn window_closes(window: &WindowRecord) {
     let Some(workers) = PROCESS_WORKERS.get_ptr(window.tgid) else { return };
     for index in 0..WORKERS {
         // SAFETY: inside a live map value.
-        let task = unsafe { (*workers).tasks[index] };
-        if task == 0 {
+        let tid = unsafe { (*workers).tids[index] };
+        if tid == 0 {
             return;
         }
-        let (Some(state), Some(sums)) = (thread::of_task(task), sums(task, window)) else { continue };
+        let Some(sums) = sums(tid, window) else { continue };
         let Some(mut entry) = DETAILS.reserve::<WorkerRecord>(0) else {
             loss::count(Loss::WorkerRingFull);
             continue;
         };
         let mut record = *sums;
         record.tag = TAG_WORKER;
-        record.tid = state.tid;
-        record.tgid = state.tgid;
-        record.cpu = state.cpu;
-        record.switched_ns = state.switched_ns;
-        record.woken_ns = state.woken_ns;
-        record.begin_ns = state.begin_ns;
+        record.tid = tid;
+        record.tgid = window.tgid;
+        record.cpu = cpu::UNKNOWN;
+        if let Some(state) = thread::of_task(sums.task) {
+            record.cpu = state.cpu;
+            record.switched_ns = state.switched_ns;
+            record.woken_ns = state.woken_ns;
+            record.begin_ns = state.begin_ns;
+        }
         entry.write(record);
         entry.submit(u64::from(BPF_RB_NO_WAKEUP));
     }
@@ -77,8 +80,9 @@ pub struct Off {
 
 /// A worker has a CPU again: its time without one, as far as it is in the window.
 #[inline(always)]
-pub fn back(task: u32, state: &mut ThreadState, window: &WindowRecord, off: Off, freeing: bool) {
-    let Some(sums) = sums(task, window) else { return };
+pub fn back(task: u64, state: &mut ThreadState, window: &WindowRecord, off: Off, freeing: bool) {
+    let Some(sums) = sums(state.tid, window) else { return };
+    sums.task = task;
     state.worker = 1;
     let from_ns = later(off.from_ns, pause::opened_ns(window));
     let ready_ns = later(off.ready_ns, from_ns);
@@ -95,8 +99,9 @@ pub fn back(task: u32, state: &mut ThreadState, window: &WindowRecord, off: Off,
 
 /// A fault of a worker has ended.
 #[inline(always)]
-pub fn fault_ended(task: u32, state: &ThreadState, window: &WindowRecord, inside_ns: u64) {
-    let Some(sums) = sums(task, window) else { return };
+pub fn fault_ended(task: u64, state: &ThreadState, window: &WindowRecord, inside_ns: u64) {
+    let Some(sums) = sums(state.tid, window) else { return };
+    sums.task = task;
     sums.faults += 1;
     sums.fault_ns += inside_ns;
     sums.fault_reclaiming_ns += state.reclaiming_ns;

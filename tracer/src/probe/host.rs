@@ -5,12 +5,13 @@ use std::{collections::BTreeMap, fs, os::unix::fs::MetadataExt as _};
 use super::{event_format::EventFormat, tracefs::Tracefs};
 
 /// Every tracepoint that a plan may name.
-pub const TRACEPOINTS: [&str; 15] = [
+pub const TRACEPOINTS: [&str; 16] = [
     "exceptions:page_fault_user",
     "kmem:rss_stat",
     "signal:signal_generate",
     "signal:signal_deliver",
     "sched:sched_process_exit",
+    "sched:sched_process_free",
     "sched:sched_switch",
     "sched:sched_waking",
     "sched:sched_stat_runtime",
@@ -62,6 +63,8 @@ pub struct Facts {
     pub tracepoints: BTreeMap<String, EventFormat>,
     /// `kmem:rss_stat` fires for every change of a counter, so a fault's kind can be told exactly.
     pub counters_exact: bool,
+    /// `sched:sched_switch` says in which state the thread is that is switched away from.
+    pub switch_tells_state: bool,
     /// The tracer's pid namespace, unless it is the initial one.
     pub pid_namespace: Option<PidNamespace>,
     /// Whether NUMA balancing is on: it makes faults that look like reads of fresh memory.
@@ -80,7 +83,8 @@ pub fn gather(tracefs: &Tracefs) -> Facts {
         })
         .collect();
     Facts {
-        counters_exact: counters_exact(&release),
+        counters_exact: is_at_least(&release, (6, 2)),
+        switch_tells_state: is_at_least(&release, (5, 18)),
         kernel_release: release,
         tracepoints,
         pid_namespace: pid_namespace(),
@@ -89,12 +93,15 @@ pub fn gather(tracefs: &Tracefs) -> Facts {
     }
 }
 
-/// Since Linux 6.2 (commit f1a7941243c1, "mm: convert mm's rss stats into percpu_counter") each change of a counter
-/// is an event of its own. Before, a thread batched 64 of them, and nothing but the version tells.
-fn counters_exact(release: &str) -> bool {
+/// What nothing but the version tells.
+///
+/// Linux 6.2 (commit f1a7941243c1, "mm: convert mm's rss stats into percpu_counter"): each change of a counter is an event of
+/// its own; before, a thread batched 64 of them. Linux 5.18 (commit 9c2136be0878, "sched/tracing: Append prev_state to tp args
+/// instead"): the event of a switch has the state as an argument; where it hasn't, attaching the program that wants it fails.
+fn is_at_least(release: &str, wanted: (u32, u32)) -> bool {
     let mut numbers = release.split(|character: char| !character.is_ascii_digit()).map(str::parse::<u32>);
     match (numbers.next(), numbers.next()) {
-        (Some(Ok(major)), Some(Ok(minor))) => (major, minor) >= (6, 2),
+        (Some(Ok(major)), Some(Ok(minor))) => (major, minor) >= wanted,
         _ => false,
     }
 }
@@ -119,7 +126,7 @@ mod tests {
             ("7.2-rc1", true),
             ("odd", false),
         ] {
-            assert_eq!(counters_exact(release), exact, "{release}");
+            assert_eq!(is_at_least(release, (6, 2)), exact, "{release}");
         }
     }
 }

@@ -242,8 +242,12 @@ fn plan_windows(plan: &mut Plan, sites: &PauseSites, stopped: Stopped) {
 
 fn plan_thread_ends(plan: &mut Plan, facts: &Facts) -> Result<(), PlanError> {
     let event = "sched:sched_process_exit";
-    let why = "keeps the totals of threads that end, and the thread table small";
+    let why = "keeps the totals of threads that end";
     let added = plan.raw_tracepoint(facts, ("thread end", "thread_exit", event, why));
+    let why = "keeps the thread table small, and no thread's name for another's";
+    let freed = "sched:sched_process_free";
+    let event = if added { freed } else { event };
+    let added = added && plan.raw_tracepoint(facts, ("thread forgotten", "thread_freed", freed, why));
     if added {
         Ok(())
     } else {
@@ -310,36 +314,27 @@ fn plan_kinds(plan: &mut Plan, facts: &Facts) {
 }
 
 fn plan_schedule(plan: &mut Plan, facts: &Facts) {
+    let switched = if facts.switch_tells_state { "switched" } else { "switched_without_state" };
     let switch = (
         "switches",
-        "switched",
+        switched,
         "sched:sched_switch",
         "who has a CPU: the budget, the stopping phase, and faults that wait; two look-ups for other processes' switches",
     );
-    let fields = [
-        (names::SWITCH_PREVIOUS, "prev_pid"),
-        (names::SWITCH_PREVIOUS_NAME, "prev_comm"),
-        (names::SWITCH_PREVIOUS_STATE, "prev_state"),
-        (names::SWITCH_NEXT, "next_pid"),
-    ];
     let waking = (
         "wake-ups",
         "waking",
         "sched:sched_waking",
         "when a blocked thread became ready to run, and who woke it; one look-up for other processes' wake-ups",
     );
-    plan.schedule_seen = plan.tracepoint(facts, switch, &fields);
-    if plan.schedule_seen {
-        plan.schedule_seen = plan.tracepoint(facts, waking, &[(names::WAKING_THREAD, "pid")]);
-    }
+    plan.schedule_seen = plan.raw_tracepoint(facts, switch) && plan.raw_tracepoint(facts, waking);
     let runtime = (
         "running time",
         "ran",
         "sched:sched_stat_runtime",
-        "when a thread got a CPU, where the kernel did not tell the switch; one look-up whenever it accounts for other processes",
+        "when a thread got a CPU, where the kernel did not tell the switch; one look-up whenever it accounts for others",
     );
-    let fields = [(names::RAN_THREAD, "pid"), (names::RAN_NS, "runtime")];
-    if plan.schedule_seen && !plan.tracepoint(facts, runtime, &fields) {
+    if plan.schedule_seen && !plan.raw_tracepoint(facts, runtime) {
         plan.skipped.push(Skipped {
             need: "running time",
             source: "tracepoint sched:sched_stat_runtime",
@@ -498,6 +493,7 @@ mod tests {
                 .map(|(event, id)| ((*event).to_owned(), format(id)))
                 .collect(),
             counters_exact: true,
+            switch_tells_state: true,
             pid_namespace: None,
             numa_balancing: false,
         }
@@ -519,6 +515,7 @@ mod tests {
                 "pause_restarting",
                 "pause_resumed",
                 "thread_exit",
+                "thread_freed",
                 "fault_end_minor",
                 "fault_end_major",
                 "signal_sent",

@@ -11,10 +11,10 @@ use tracer_common::{
     loss::Loss,
     pause::{ProcessTotals, WindowRecord},
     stack::StackRecord,
-    thread::{ThreadState, WorkerRecord, Workers, cpu},
+    thread::{ThreadState, WorkerRecord, Workers},
 };
 
-use crate::{pause::Losses, target::thread_ids};
+use crate::pause::Losses;
 
 fn map<'a>(ebpf: &'a Ebpf, name: &str) -> Result<&'a Map, MapError> {
     ebpf.map(name).ok_or_else(|| MapError::InvalidName { name: name.to_owned() })
@@ -26,26 +26,16 @@ fn insert<V: Pod>(ebpf: &mut Ebpf, name: &str, key: u32, value: V) -> Result<(),
 }
 
 /// Makes the process's places and opens the gate.
-///
-/// The threads that are there get their places too, so that their switches are seen before their first fault; not in a
-/// pid namespace, where their ids in the initial one are not known.
-pub(super) fn open_gate(ebpf: &mut Ebpf, pid: u32, initial_namespace: bool) -> Result<(), MapError> {
+pub(super) fn open_gate(ebpf: &mut Ebpf, pid: u32) -> Result<(), MapError> {
     insert(ebpf, "WINDOWS", pid, WindowRecord::zeroed())?;
     insert(ebpf, "PROCESSES", pid, ProcessTotals::zeroed())?;
     insert(ebpf, "REQUEST_SCRATCH", pid, StackRecord::zeroed())?;
-    if initial_namespace {
-        for tid in thread_ids(pid).unwrap_or_default() {
-            // A full table is noticed, and counted, at the thread's first fault.
-            let state = ThreadState { tgid: pid, tid, cpu: cpu::UNKNOWN, ..ThreadState::default() };
-            let _ = insert(ebpf, "THREADS", tid, state);
-        }
-    }
     insert(ebpf, "TARGETS", pid, 1_u32)
 }
 
 /// Says which threads are workers.
 pub(super) fn set_workers(ebpf: &mut Ebpf, pid: u32, workers: Workers) -> Result<(), MapError> {
-    for task in workers.tasks.iter().filter(|task| **task != 0) {
+    for task in workers.tids.iter().filter(|task| **task != 0) {
         insert(ebpf, "WORKER_SUMS", *task, WorkerRecord::zeroed())?;
     }
     insert(ebpf, "PROCESS_WORKERS", pid, workers)
@@ -69,9 +59,11 @@ pub(super) fn totals(ebpf: &Ebpf, pid: u32) -> Result<ProcessTotals, MapError> {
 
 /// The threads that are in the table, by their ids in the tracer's pid namespace.
 pub(super) fn threads(ebpf: &Ebpf) -> Result<BTreeMap<u32, ThreadState>, MapError> {
-    Ok(HashMap::<_, u32, ThreadState>::try_from(map(ebpf, "THREADS")?)?
+    Ok(HashMap::<_, u64, ThreadState>::try_from(map(ebpf, "THREADS")?)?
         .iter()
         .filter_map(Result::ok)
+        // What an ended one had counted is its process's.
+        .filter(|(_, state)| state.ended == 0)
         .map(|(_, state)| (state.tid, state))
         .collect())
 }

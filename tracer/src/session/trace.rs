@@ -140,7 +140,7 @@ struct Running<'a> {
     kernel_names_missing: Option<String>,
     throttling: Watch,
     memory_limits: LimitsAtStart,
-    workers: Option<WorkerList>,
+    workers: WorkerList,
     collector: Collector,
     modules: Modules,
     generation: u64,
@@ -181,12 +181,11 @@ impl<'a> Running<'a> {
         let mut counters = CounterReadings { before_open: read_counters(pid), ..CounterReadings::default() };
         let throttling = Watch::new(pid);
         let memory_limits = LimitsAtStart::of(pid);
-        // Threads' ids are those of the initial pid namespace only there.
-        let mut workers = plan.pid_namespace.is_none().then(WorkerList::new);
-        if let Some(list) = workers.as_mut().and_then(|workers| workers.look(pid, subject.recognised)) {
+        let mut workers = WorkerList::new();
+        if let Some(list) = workers.look(pid, subject.recognised) {
             leftovers::set_workers(&mut attached.ebpf, pid, list)?;
         }
-        leftovers::open_gate(&mut attached.ebpf, pid, plan.pid_namespace.is_none())?;
+        leftovers::open_gate(&mut attached.ebpf, pid)?;
         let (opened_ns, opened_unix_ms) = (monotonic_ns(), unix_ms());
         counters.after_open = read_counters(pid);
         Ok(Self {
@@ -253,9 +252,7 @@ impl<'a> Running<'a> {
     /// What can't be said to the kernel side now is tried again the next time.
     fn look_for_workers(&mut self, attached: &mut Attached) {
         let pid = self.subject.target.pid();
-        if let Some(list) =
-            self.workers.as_mut().and_then(|workers| workers.look(pid, self.subject.recognised))
-        {
+        if let Some(list) = self.workers.look(pid, self.subject.recognised) {
             let _ = leftovers::set_workers(&mut attached.ebpf, pid, list);
         }
     }
@@ -309,9 +306,8 @@ impl<'a> Running<'a> {
                 losses.of(Loss::FaultBeginMissing)
             ));
         }
-        if let Some(left_out) =
-            self.workers.as_ref().map(|workers| workers.left_out).filter(|count| *count > 0)
-        {
+        let left_out = self.workers.left_out;
+        if left_out > 0 {
             notes.push(format!(
                 "{left_out} worker threads more than can be followed: their faults are among the bystanders', and they \
                  have no budget"

@@ -17,7 +17,7 @@ pub(super) struct WorkerList {
 
 impl WorkerList {
     pub(super) fn new() -> Self {
-        Self { known: Workers { tasks: [0; WORKERS] }, left_out: 0 }
+        Self { known: Workers { tids: [0; WORKERS] }, left_out: 0 }
     }
 
     /// Looks again. The new list, if it has changed.
@@ -27,8 +27,8 @@ impl WorkerList {
             .into_iter()
             .filter(|tid| thread_name(pid, *tid).is_some_and(|name| recognised.is_worker(&name)))
             .collect();
-        let mut list = Workers { tasks: [0; WORKERS] };
-        for (place, tid) in list.tasks.iter_mut().zip(&workers) {
+        let mut list = Workers { tids: [0; WORKERS] };
+        for (place, tid) in list.tids.iter_mut().zip(&workers) {
             *place = *tid;
         }
         self.left_out = self.left_out.max(workers.len().saturating_sub(WORKERS));

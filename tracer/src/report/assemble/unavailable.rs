@@ -19,12 +19,5 @@ pub(super) fn unavailable(outcome: &Outcome) -> Vec<Unavailable> {
     if let Some(why) = &outcome.kernel_names_missing {
         part("kernel stacks, and what was blocked on what", why.clone());
     }
-    if outcome.plan.schedule_seen && outcome.plan.pid_namespace.is_some() {
-        let why = "pauselens runs in a pid namespace: threads are seen from their first fault on; it sees all of them \
-                   when it runs in the host's";
-        part("stopping: threads that have not faulted yet", why.to_owned());
-    }
-    let of_regions = outcome.space.unavailable().into_iter();
-    parts.extend(of_regions.map(|missing| Unavailable { part: missing.part, why: missing.why }));
     parts
 }
