@@ -52,12 +52,14 @@ pub struct Outside {
     pub compacting_ns: u64,
     /// From the begin of a fault whose end was not seen to the next thing that was.
     pub unknown_ns: u64,
+    /// How many times it was switched away from, in faults or not.
+    pub switches: u64,
     /// How many waits for a CPU, in faults or not.
     pub waits: u64,
     /// The longest of them.
     pub longest_wait_ns: u64,
 }
-wire!(Outside, 56);
+wire!(Outside, 64);
 
 /// How far a window has come, or how it ended.
 pub mod state {
@@ -130,7 +132,7 @@ pub struct WindowRecord {
     /// Faults on the process's other threads that ended inside the window.
     pub other_totals: Totals,
 }
-wire!(WindowRecord, 176 + 56 + 2 * (64 + 16 * Kind::COUNT));
+wire!(WindowRecord, 176 + 64 + 2 * (64 + 16 * Kind::COUNT));
 
 /// What a process's windows add up to: right even when records were lost.
 #[repr(C)]

@@ -96,7 +96,7 @@ fn switched_away(ctx: &RawTracePointContext, state: &mut ThreadState, blocked: b
     state.off_user_stack = 0;
     state.cpu = if blocked { cpu::BLOCKED } else { cpu::PREEMPTED };
 
-    let window = pause::window(state.tgid).filter(|window| window.state != pause::CLOSED);
+    let mut window = pause::window(state.tgid).filter(|window| window.state != pause::CLOSED);
     let driver = window.as_ref().is_some_and(|window| window.driver == state.tid);
     let told = match &window {
         Some(window) => driver || may_tell(state, window),
@@ -108,6 +108,11 @@ fn switched_away(ctx: &RawTracePointContext, state: &mut ThreadState, blocked: b
     }
     if told && !in_fault {
         state.off_user_stack = stack::walk(ctx.as_ptr(), state.tgid).stack;
+    }
+    if let Some(window) = &mut window
+        && driver
+    {
+        window.outside.switches += 1;
     }
     if let Some(window) = window
         && !driver

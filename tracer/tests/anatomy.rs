@@ -106,7 +106,6 @@ fn the_parts_of_a_busy_program_s_pauses_add_up() {
     busy.is_busy();
     busy.does("stop memstats 200");
     busy.does("stop profile 20");
-    tracer.send(libc::SIGINT);
     let report = attached::report_of(tracer);
     let pauses = whole(&report);
     assert!(pauses.len() >= 220, "{}", pauses.len());
@@ -144,6 +143,37 @@ fn unavailable(report: &Report) -> Vec<&str> {
 
 fn counts(report: &Report, kinds: &[Kind]) -> Vec<u64> {
     kinds.iter().map(|kind| report.summary.by_kind.get(kind).map_or(0, |total| total.count)).collect()
+}
+
+/// Each worker has a budget of its own, which adds up to the pause; their faults are those of the other threads.
+#[test]
+fn workers_have_their_own_budgets() {
+    let options = ["--compute", "20ms", "--workers", "2", "--rounds", "6"];
+    let (stats, traced) = pauselens::trace(&options, &["--all"]);
+    let report = traced.complete();
+    let mut tids: Vec<u32> = stats.bystanders.iter().map(|thread| thread.tid).collect();
+    tids.sort_unstable();
+    let pauses = whole(&report);
+    for pause in &pauses {
+        let seen: Vec<u32> = pause.workers.iter().map(|worker| worker.tid).collect();
+        assert_eq!(seen, tids);
+        let faults: u64 = pause.workers.iter().map(|worker| worker.faults).sum();
+        // One may end while the pause does.
+        assert!(pause.bystanders.faults.abs_diff(faults) <= 2, "{faults}: {:?}", pause.bystanders);
+        for worker in &pause.workers {
+            assert_eq!(worker.budget.unknown_ns, 0, "it faults all the time: {worker:?}");
+            let parts = worker.budget.parts();
+            let in_faults: u64 =
+                parts.iter().filter(|part| part.name.starts_with("fault_")).map(|part| part.ns).sum();
+            assert_eq!(in_faults, worker.in_faults_ns, "{worker:?}");
+        }
+    }
+    for thread in &stats.bystanders {
+        let of_it =
+            |pause: &&Pause| pause.workers.iter().find(|worker| worker.tid == thread.tid).unwrap().faults;
+        let faults: u64 = pauses.iter().map(of_it).sum();
+        assert!((1..=thread.minflt + thread.majflt).contains(&faults), "{faults} of {thread:?}");
+    }
 }
 
 #[test]

@@ -411,7 +411,9 @@ fn the_swap_workload_s_faults_are_placed() {
         inferred_ns += time_at(&report, |region, _, inferred| is_runtime(region) && inferred > 0);
         elsewhere_ns += time_at(&report, |_, what, _| AMONG_OBJECTS.contains(&what));
         assert!(metadata > 50.0 && span_sets > 25.0, "Go {version}");
-        assert_eq!(report.trace.unavailable, [], "Go {version}");
+        // Of the next pause nothing can be said: the program has ended.
+        let missing = report.trace.unavailable.iter().find(|part| !part.part.starts_with("exposure "));
+        assert_eq!(missing, None, "Go {version}");
 
         let stripped = swapped(version, "-ldflags=-s", folder.path());
         stripped.pauses.iter().for_each(|pause| places_add_up(version, pause));

@@ -43,6 +43,8 @@ pub struct Worker {
 /// The driver's waits for a CPU in a pause, in faults or not.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, PartialEq)]
 pub struct CpuWaits {
+    /// How often the driver lost its CPU, because it was blocked or because others were to have it.
+    pub switches: u64,
     /// How often.
     pub count: u64,
     /// Their time.

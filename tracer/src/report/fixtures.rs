@@ -360,6 +360,7 @@ fn take_apart_worst(pause: &mut Pause) {
         frames: names(["runtime.futex", "runtime.notesleep", "runtime.stopTheWorldWithSema"]),
     }];
     pause.cpu_waits = Some(CpuWaits {
+        switches: 240,
         count: 231,
         ns: 600_000,
         longest_ns: 110_000,
@@ -506,6 +507,7 @@ pub(crate) fn throttled() -> Report {
         ..Budget::default()
     });
     slow.cpu_waits = Some(CpuWaits {
+        switches: 240,
         count: 2,
         ns: 88_988_000,
         longest_ns: 81_000_000,
@@ -812,6 +814,7 @@ impl Random {
 
     fn cpu_waits(&mut self) -> CpuWaits {
         CpuWaits {
+            switches: self.number(),
             count: self.number(),
             ns: self.number(),
             longest_ns: self.number(),

@@ -101,6 +101,9 @@ pub struct Options {
     /// Threads that fault all the time, in and out of pauses
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     pub threads: usize,
+    /// The same, by threads that count as workers of each pause
+    #[arg(long, value_name = "COUNT", default_value_t = 0)]
+    pub workers: usize,
 
     /// Wait for a line on standard input before the first pause
     #[arg(long)]

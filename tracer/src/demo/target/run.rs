@@ -39,7 +39,7 @@ pub fn run(options: &Options) -> Result<()> {
     // A program that answers its own page faults holds such a descriptor all the time, and a tracer can look for it.
     let _userfaults = plan.answers_faults().then(open_userfaultfd).transpose()?;
     let mutators_cpu = pin_driver(&plan)?;
-    let bystanders = Bystanders::start(options.threads)?;
+    let bystanders = Bystanders::start(options.threads, options.workers)?;
     let mut stats = Stats {
         pid: process::id(),
         tid: tid(),

@@ -67,6 +67,7 @@ pub(super) fn cpu_waits(pause: &FinishedPause, outcome: &Outcome) -> Option<CpuW
     after.sort_by_key(|neighbour| (Reverse(neighbour.ns), neighbour.tid));
     after.truncate(LISTED);
     Some(CpuWaits {
+        switches: outside.switches,
         count: outside.waits,
         ns: outside.waiting_ns + pause.record.driver_totals.waiting_ns,
         longest_ns: outside.longest_wait_ns,

@@ -365,7 +365,8 @@ fn words_of_a_neighbour() {
     let report = one(|pause, budget| {
         budget.waiting_for_cpu_ns = 25 * MS;
         let hog = Neighbour { name: "stress".to_owned(), tid: 9, of_target: false, count: 2, ns: 24 * MS };
-        pause.cpu_waits = Some(CpuWaits { count: 3, ns: 25 * MS, longest_ns: 13 * MS, after: vec![hog] });
+        pause.cpu_waits =
+            Some(CpuWaits { switches: 3, count: 3, ns: 25 * MS, longest_ns: 13 * MS, after: vec![hog] });
     });
     let found = &diagnose(&report)[0];
     assert_eq!(

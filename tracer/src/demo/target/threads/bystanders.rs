@@ -1,4 +1,5 @@
-//! Threads that fault all the time, whether the world is stopped or not: they belong to no pause.
+//! Threads that fault all the time, whether the world is stopped or not: bystanders, which belong to no pause, and such
+//! that are called workers.
 
 use std::{
     sync::{
@@ -25,14 +26,16 @@ pub(in super::super) struct Bystanders {
 }
 
 impl Bystanders {
-    /// Starts so many.
-    pub(in super::super) fn start(count: usize) -> Result<Self> {
+    /// Starts so many bystanders, and so many that are called workers.
+    pub(in super::super) fn start(bystanders: usize, workers: usize) -> Result<Self> {
         let stop = Arc::new(AtomicBool::new(false));
-        let threads = (0..count)
-            .map(|number| {
+        let names = (0..bystanders).map(|number| format!("bystander-{number}"));
+        let names = names.chain((0..workers).map(|number| format!("worker-{number}")));
+        let threads = names
+            .map(|name| {
                 let stop = Arc::clone(&stop);
                 Builder::new()
-                    .name(format!("bystander-{number}"))
+                    .name(name)
                     .spawn(move || fault_until(&stop))
                     .context("could not start a bystander")
             })
