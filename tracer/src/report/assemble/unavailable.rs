@@ -19,5 +19,7 @@ pub(super) fn unavailable(outcome: &Outcome) -> Vec<Unavailable> {
     if let Some(why) = &outcome.kernel_names_missing {
         part("kernel stacks, and what was blocked on what", why.clone());
     }
+    let of_regions = outcome.space.unavailable().into_iter();
+    parts.extend(of_regions.map(|missing| Unavailable { part: missing.part, why: missing.why }));
     parts
 }
