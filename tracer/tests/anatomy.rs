@@ -135,10 +135,10 @@ const PAGES: [&str; 10] = [
     "3",
 ];
 
-/// Without what is said of the next pause: an ended process has none.
+/// Without what is said of the next pause, since an ended process has none, and of regions, which have tests of their own.
 fn unavailable(report: &Report) -> Vec<&str> {
     let parts = report.trace.unavailable.iter().map(|part| part.part.as_str());
-    parts.filter(|part| !part.starts_with("exposure ")).collect()
+    parts.filter(|part| !part.starts_with("exposure ") && !part.starts_with("regions")).collect()
 }
 
 fn counts(report: &Report, kinds: &[Kind]) -> Vec<u64> {
