@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::model::{ByRegion, KindTotal};
+use super::model::KindTotal;
 pub use crate::pause::{
     AtRequest, BlockedOn, Budget, BudgetPart, MemoryPressure, StoppingBudget, Throttling,
 };
@@ -157,14 +157,4 @@ pub struct Unavailable {
     pub part: String,
     /// Why, and what would help.
     pub why: String,
-}
-
-/// The regions of several pauses, added up.
-pub fn add_regions(to: &mut ByRegion, from: &ByRegion) {
-    for (region, total) in from {
-        let sum = to.entry(*region).or_default();
-        sum.count = sum.count.saturating_add(total.count);
-        sum.ns = sum.ns.saturating_add(total.ns);
-        sum.inferred = sum.inferred.saturating_add(total.inferred);
-    }
 }
