@@ -2,7 +2,7 @@
 
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 
-use crate::probe::OPTIONAL_TRACEPOINTS;
+use crate::probe::optional_tracepoints;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 const EXAMPLES: &str = "\
@@ -123,7 +123,7 @@ pub struct TraceArgs {
     #[arg(long)]
     pub cross_check: bool,
     /// Don't use this tracepoint, such as sched:sched_waking; what rests on it is reported as unavailable (repeatable)
-    #[arg(long, value_name = "EVENT", value_parser = clap::builder::PossibleValuesParser::new(OPTIONAL_TRACEPOINTS))]
+    #[arg(long, value_name = "EVENT", value_parser = clap::builder::PossibleValuesParser::new(optional_tracepoints()))]
     pub without: Vec<String>,
     /// Measure what the kernel-side programs cost (slows every BPF program on the host a little)
     #[arg(long)]

@@ -24,23 +24,13 @@ pub const TRACEPOINTS: [&str; 16] = [
     "block:block_bio_queue",
 ];
 
+/// Those of [`TRACEPOINTS`] that a trace can't do without.
+const REQUIRED: [&str; 2] = ["sched:sched_process_exit", "sched:sched_process_free"];
+
 /// Those of [`TRACEPOINTS`] that a trace can do without, at the price of a part of its result.
-pub const OPTIONAL_TRACEPOINTS: [&str; 14] = [
-    "exceptions:page_fault_user",
-    "kmem:rss_stat",
-    "signal:signal_generate",
-    "signal:signal_deliver",
-    "sched:sched_switch",
-    "sched:sched_waking",
-    "sched:sched_stat_runtime",
-    "vmscan:mm_vmscan_direct_reclaim_begin",
-    "vmscan:mm_vmscan_direct_reclaim_end",
-    "vmscan:mm_vmscan_memcg_reclaim_begin",
-    "vmscan:mm_vmscan_memcg_reclaim_end",
-    "compaction:mm_compaction_begin",
-    "compaction:mm_compaction_end",
-    "block:block_bio_queue",
-];
+pub fn optional_tracepoints() -> impl Iterator<Item = &'static str> {
+    TRACEPOINTS.into_iter().filter(|event| !REQUIRED.contains(event))
+}
 
 /// The inode of the initial pid namespace (Linux `include/linux/proc_ns.h`, `PROC_PID_INIT_INO`).
 const INITIAL_PID_NAMESPACE: u64 = 0xefff_fffc;

@@ -12,7 +12,7 @@ mod verify;
 
 pub use attach::{AttachError, Attached, Detaching, attach};
 pub use event_format::EventFormat;
-pub use host::{Facts, OPTIONAL_TRACEPOINTS, PidNamespace, TRACEPOINTS, gather};
+pub use host::{Facts, PidNamespace, TRACEPOINTS, gather, optional_tracepoints};
 pub use load::{LoadError, Loaded, Sizes, load};
 pub use perf_event::{open_software, probe_software};
 pub use plan::{FaultBegin, Plan, PlanError, Skipped, SoftwareEvent, Source, Step, Stopped, plan};
