@@ -18,13 +18,13 @@ use tracer_common::{
 };
 
 use crate::{
-    loss, pause, registers, schedule,
+    loss, registers, schedule,
     settings::{FAULT_ADDRESS, FAULT_ERROR_CODE, FAULT_IP, RSS_EXACT},
     stack::{self, DETAILS},
     target::{Ids, traced},
     thread,
     tracepoint::tracepoint,
-    worker,
+    window, worker,
 };
 
 tracepoint!(fault_begin_user);
@@ -111,7 +111,7 @@ fn begin(ids: Ids, address: u64, ip: u64, bits: u32) {
 #[inline(always)]
 pub fn abandon(ids: Ids, state: &mut ThreadState, now_ns: u64) {
     loss::count(Loss::FaultEndMissing);
-    if let Some(window) = pause::driven_by(ids) {
+    if let Some(window) = window::driven_by(ids) {
         window.outside.unknown_ns += now_ns.saturating_sub(state.begin_ns);
     }
     state.begin_ns = 0;
@@ -148,11 +148,11 @@ pub fn finish(ctx: *mut c_void, ids: Ids, state: &mut ThreadState, bits: u32) {
     let begin_ns = state.begin_ns;
     state.begin_ns = 0;
     state.freeing = freeing::NOTHING;
-    let Some(window) = pause::window(ids.tgid) else { return };
-    if window.state == pause::CLOSED {
+    let Some(window) = window::window(ids.tgid) else { return };
+    if window.state == window::CLOSED {
         return;
     }
-    let opened_ns = pause::opened_ns(window);
+    let opened_ns = window::opened_ns(window);
     let mut bits = bits | state.seen;
     if RSS_EXACT.load() != 0 {
         bits |= seen::COUNTERS_EXACT;
@@ -167,12 +167,12 @@ pub fn finish(ctx: *mut c_void, ids: Ids, state: &mut ThreadState, bits: u32) {
         begin_ns
     };
     let inside_ns = end_ns.saturating_sub(inside_from_ns);
-    pause::add(window, bits, classify(bits), inside_ns, state);
+    window::add(window, bits, classify(bits), inside_ns, state);
     if bits & seen::DRIVER == 0 {
         worker::fault_ended(ids.task, state, window, inside_ns);
     }
     send(ctx, ids, state, window, bits, begin_ns, end_ns);
-    pause::add_tracing(window, bits, end_ns);
+    window::add_tracing(window, bits, end_ns);
 }
 
 #[inline(always)]

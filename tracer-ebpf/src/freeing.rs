@@ -4,7 +4,7 @@
 use aya_ebpf::{helpers::bpf_ktime_get_ns, macros::raw_tracepoint, programs::RawTracePointContext};
 use tracer_common::{fault::seen, thread::freeing};
 
-use crate::{pause, schedule, target::traced, thread};
+use crate::{schedule, target::traced, thread, window};
 
 /// `vmscan:mm_vmscan_direct_reclaim_begin` and `vmscan:mm_vmscan_memcg_reclaim_begin`.
 #[raw_tracepoint]
@@ -39,7 +39,7 @@ fn begin(what: u32, bit: u32) {
     let Some(ids) = traced() else { return };
     let Some(state) = thread::known(ids) else { return };
     // One inside the other is part of the outer one.
-    if state.freeing != freeing::NOTHING || (state.begin_ns == 0 && pause::driven_by(ids).is_none()) {
+    if state.freeing != freeing::NOTHING || (state.begin_ns == 0 && window::driven_by(ids).is_none()) {
         return;
     }
     // SAFETY: the helper has no preconditions.
@@ -72,7 +72,7 @@ fn end(what: u32) {
             state.compact_ns += whole_ns;
             state.compacting_ns += own_ns;
         }
-    } else if let Some(window) = pause::driven_by(ids) {
+    } else if let Some(window) = window::driven_by(ids) {
         if what == freeing::RECLAIM {
             window.outside.reclaiming_ns += own_ns;
         } else {

@@ -7,11 +7,11 @@ use tracer_common::{
 };
 
 use crate::{
-    pause,
     settings::{RSS_CURR, RSS_MEMBER, RSS_SIZE},
     target::traced,
     thread,
     tracepoint::tracepoint,
+    window,
 };
 
 /// The member of anonymous pages.
@@ -35,7 +35,7 @@ fn resident_changed(ctx: TracePointContext) {
     if curr & 0xff == 0 {
         return;
     }
-    let growth_bytes = if member == ANONYMOUS { pause::anonymous_growth_bytes(ids.tgid, size) } else { 0 };
+    let growth_bytes = if member == ANONYMOUS { window::anonymous_growth_bytes(ids.tgid, size) } else { 0 };
     let Some(state) = thread::known(ids) else { return };
     // Reclaim inside a fault swaps other pages out, perhaps of this very process: that is not what the fault did.
     if state.begin_ns == 0 || state.freeing != freeing::NOTHING {

@@ -20,6 +20,7 @@ mod stack;
 mod target;
 mod thread;
 mod tracepoint;
+mod window;
 mod worker;
 
 #[cfg(not(test))]

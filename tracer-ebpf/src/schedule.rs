@@ -26,10 +26,10 @@ use tracer_common::{
 };
 
 use crate::{
-    loss, pause,
+    loss,
     stack::{self, DETAILS},
     target::{is_target, traced},
-    thread,
+    thread, window,
     worker::{self, Off},
 };
 
@@ -96,7 +96,7 @@ fn switched_away(ctx: &RawTracePointContext, state: &mut ThreadState, blocked: b
     state.off_user_stack = 0;
     state.cpu = if blocked { cpu::BLOCKED } else { cpu::PREEMPTED };
 
-    let mut window = pause::window(state.tgid).filter(|window| window.state != pause::CLOSED);
+    let mut window = window::window(state.tgid).filter(|window| window.state != window::CLOSED);
     let driver = window.as_ref().is_some_and(|window| window.driver == state.tid);
     let told = match &window {
         Some(window) => driver || may_tell(state, window),
@@ -170,7 +170,7 @@ fn got_cpu(switch: bool, task: u64, state: &mut ThreadState, now_ns: u64, after_
         now_ns
     };
     let (blocked_ns, waiting_ns) = (ready_ns - off_ns, now_ns - ready_ns);
-    let window = pause::window(state.tgid).filter(|window| window.state != pause::CLOSED);
+    let window = window::window(state.tgid).filter(|window| window.state != window::CLOSED);
     let driver = window.as_ref().is_some_and(|window| window.driver == state.tid);
     if state.freeing != freeing::NOTHING {
         state.freeing_waiting_ns += waiting_ns;

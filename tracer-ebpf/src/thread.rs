@@ -11,8 +11,9 @@ use tracer_common::{
 };
 
 use crate::{
-    loss, pause,
+    loss,
     target::{Ids, traced},
+    window,
 };
 
 /// By thread, as the scheduler's events name it. The size can be set when the object is loaded.
@@ -95,7 +96,7 @@ pub fn thread_exit(_ctx: RawTracePointContext) -> i32 {
         state.major = 0;
         state.ended = 1;
     }
-    pause::thread_ended(ids, minor, major);
+    window::thread_ended(ids, minor, major);
     0
 }
 

@@ -9,7 +9,7 @@ use tracer_common::{
     thread::{ThreadState, WORKERS, WorkerRecord, Workers, cpu},
 };
 
-use crate::{loss, pause, stack::DETAILS, thread};
+use crate::{loss, stack::DETAILS, thread, window};
 
 /// By process; the user side writes it.
 #[map]
@@ -84,7 +84,7 @@ pub fn back(task: u64, state: &mut ThreadState, window: &WindowRecord, off: Off,
     let Some(sums) = sums(state.tid, window) else { return };
     sums.task = task;
     state.worker = 1;
-    let from_ns = later(off.from_ns, pause::opened_ns(window));
+    let from_ns = later(off.from_ns, window::opened_ns(window));
     let ready_ns = later(off.ready_ns, from_ns);
     let blocked_ns = if freeing { 0 } else { ready_ns - from_ns };
     let waiting_ns = off.to_ns.saturating_sub(ready_ns);

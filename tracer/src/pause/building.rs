@@ -17,6 +17,7 @@ use super::{
     places::Places,
     reads::{self, Reads},
     refine::{Refined, Surroundings, plain, refine},
+    span::FaultSpan,
     waits::DriverWaits,
 };
 use crate::{
@@ -56,16 +57,6 @@ pub(super) struct Moved {
     pub(super) count: u64,
     pub(super) ns: u64,
     pub(super) inferred: u64,
-}
-
-/// One fault's interval on one thread, for the stopping phase.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct FaultSpan {
-    pub(super) tid: u32,
-    pub(super) begin_ns: u64,
-    pub(super) end_ns: u64,
-    pub(super) kind: Kind,
-    pub(super) stack: u64,
 }
 
 /// What is known so far.

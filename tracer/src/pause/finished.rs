@@ -6,14 +6,15 @@ use tracer_common::pause::{Totals, WindowRecord};
 
 use super::{
     budget::{Budget, budget},
-    building::{Building, FaultSpan, Moved, StackTotal},
+    building::{Building, Moved, StackTotal},
     intervals::union_length,
     kernel_stacks::KernelStacks,
-    kind::Kind,
+    kind::{Kind, KindCount},
     longest::LongestFault,
     places::PlaceTotal,
     reads::Reads,
     refine::{Surroundings, plain},
+    span::FaultSpan,
     state::State,
     stopping::Stopping,
     throttling::Throttling,
@@ -27,17 +28,6 @@ use crate::{
 
 /// Faults of other threads during the stopping phase that are listed; the longest come first.
 const STOPPING_FAULTS_LISTED: usize = 16;
-
-/// Count, time and inferences of one kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct KindCount {
-    /// How many.
-    pub count: u64,
-    /// Their time inside the pause, in ns.
-    pub ns: u64,
-    /// How many have the kind by inference.
-    pub inferred: u64,
-}
 
 /// A fault of another thread during requested → stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -72,3 +72,14 @@ impl Kind {
         }
     }
 }
+
+/// Count, time and inferences of one kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct KindCount {
+    /// How many.
+    pub count: u64,
+    /// Their time inside the pause, in ns.
+    pub ns: u64,
+    /// How many have the kind by inference.
+    pub inferred: u64,
+}

@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use super::finished::KindCount;
+use super::kind::KindCount;
 use crate::memory::{Placed, Region};
 
 /// Places kept of one pause; further ones are added up, for each region under one name.

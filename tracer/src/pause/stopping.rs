@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use tracer_common::schedule::{IntervalRecord, doing};
 
 use super::{
-    blocked::AtRequest, budget::StoppingBudget, building::FaultSpan, intervals::union_length, waits::split,
+    blocked::AtRequest, budget::StoppingBudget, intervals::union_length, span::FaultSpan, waits::split,
 };
 
 /// A thread that spent this much of the phase, in percent, other than blocked in system calls is called the last one when

@@ -4,8 +4,8 @@ use crate::report::model::Diagnosis;
 use crate::report::units;
 
 use super::basis::Basis;
+use super::finding::Finding;
 use super::remedy::{self, Remedy, for_all, for_go};
-use super::rules::Finding;
 use super::split;
 
 /// The rule's stable name.

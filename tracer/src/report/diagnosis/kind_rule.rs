@@ -5,8 +5,8 @@ use crate::report::units;
 
 use super::basis::{Basis, Scope};
 use super::code_path;
+use super::finding::Finding;
 use super::remedy::{self, Remedy};
-use super::rules::Finding;
 use super::split::{self, Both};
 use super::{reads, touched};
 

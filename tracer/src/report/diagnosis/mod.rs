@@ -7,6 +7,7 @@ mod compaction;
 mod cpu;
 #[cfg(test)]
 mod dominant;
+mod finding;
 mod kind_rule;
 mod kinds;
 mod little_explained;

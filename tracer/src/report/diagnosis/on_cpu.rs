@@ -4,8 +4,8 @@ use crate::report::model::Diagnosis;
 use crate::report::units;
 
 use super::basis::{Basis, Scope};
+use super::finding::Finding;
 use super::remedy::{self, Remedy, for_all, for_go};
-use super::rules::Finding;
 use super::split;
 use super::thresholds::{MOST_PERCENT, at_least};
 

@@ -4,8 +4,8 @@ use crate::report::model::{Diagnosis, Report};
 use crate::report::units;
 
 use super::basis::Basis;
+use super::finding::Finding;
 use super::remedy::{self, Remedy, for_all};
-use super::rules::Finding;
 use super::split;
 use super::thresholds::{MOST_PERCENT, at_least};
 

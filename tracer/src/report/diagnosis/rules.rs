@@ -2,20 +2,11 @@
 
 use crate::report::model::{Diagnosis, Report};
 
-use super::basis::{Basis, Scope};
+use super::{basis::Basis, finding::Finding};
 use super::{
     blocked, compaction, cpu, kind_rule, kinds, little_explained, on_cpu, reclaim, several_kinds, slow_stop,
     stopping_fault,
 };
-
-/// A finding and what decides its place.
-#[derive(Clone, Debug)]
-pub(super) struct Finding {
-    pub(super) scope: Scope,
-    /// How much time it explains by itself, within its scope: time that another rule explains better is not in it.
-    pub(super) ns: u64,
-    pub(super) diagnosis: Diagnosis,
-}
 
 /// Rules that are not about one kind of fault. Of findings that explain the same time the first in the table wins, and
 /// all of them win against a kind of fault.

@@ -4,7 +4,7 @@ use crate::report::model::Diagnosis;
 use crate::report::units;
 
 use super::basis::{Basis, Scope};
-use super::rules::Finding;
+use super::finding::Finding;
 use super::thresholds::{MOST_PERCENT, at_least};
 
 /// The rule's stable name.

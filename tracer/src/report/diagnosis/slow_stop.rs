@@ -5,8 +5,8 @@ use crate::report::units;
 
 use super::basis::{Basis, Scope};
 use super::code_path;
+use super::finding::Finding;
 use super::remedy::{self, Remedy, for_all, for_go};
-use super::rules::Finding;
 use super::stopping_fault;
 use super::thresholds::{MOST_PERCENT, NOTABLE_PERCENT, at_least};
 

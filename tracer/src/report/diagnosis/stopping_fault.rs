@@ -4,9 +4,9 @@ use crate::report::model::{Diagnosis, Kind, Stopping, StoppingFault};
 use crate::report::units;
 
 use super::basis::{Basis, Scope};
+use super::finding::Finding;
 use super::kinds::KIND_RULES;
 use super::remedy;
-use super::rules::Finding;
 use super::thresholds::{MOST_PERCENT, NEARLY_ALL_PERCENT, NOTABLE_PERCENT, at_least};
 
 /// The rule's stable name.
