@@ -197,8 +197,9 @@ fn many_commands_leave_nothing_behind() {
     busy.is_busy();
     let mut pauses = 0;
     for number in 1..=20 {
-        let report = report_of(attach(busy.pid(), &ALL_AS_JSON));
-        pauses += report.summary.pauses;
+        let tracer = attach(busy.pid(), &ALL_AS_JSON);
+        busy.goes_on();
+        pauses += report_of(tracer).summary.pauses;
         assert_eq!(code.changed_in(busy.pid()), 0, "after round {number}");
     }
     assert!(pauses > 0);
