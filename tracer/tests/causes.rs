@@ -71,12 +71,15 @@ impl<'a> Cause<'a> {
         assert!(unavailable.iter().all(|unavailable| apart(&unavailable.part)), "{unavailable:?}");
         let seen = in_order(&report);
         assert_eq!((stats.pauses.len(), seen.len()), (rounds, rounds));
+        let mut longer = 0;
         for (made, seen) in stats.pauses.iter().zip(seen) {
             adds_up(seen);
             if switches_told(made, seen) {
                 agrees_with_the_driver(made, seen);
+                longer += usize::from(!ran_no_longer(made, seen));
             }
         }
+        assert!(longer * 4 <= rounds, "{longer} of {rounds} ran for longer than the driver's CPU time");
         adds_up_over_all(&report);
         (stats.pauses, report)
     }
@@ -199,9 +202,6 @@ fn agrees_with_the_driver(made: &PauseStats, seen: &Pause) {
     let waking_ns = if voluntary > 0 { budget.all_waiting_for_cpu_ns() } else { 0 };
     let most_ns = least_ns + freeing_ns + waking_ns + outside_ns;
     assert!(most_ns >= cpu_ns, "{cpu_ns} ns of CPU time, {voluntary} voluntary switches: {budget:?}");
-    // Time that the hypervisor took is in no thread's CPU time.
-    let taken_ns = 1_000_000 + duration_ns / 5;
-    assert!(least_ns <= cpu_ns + taken_ns, "{cpu_ns} ns of CPU time: {budget:?}");
 
     let waits = seen.cpu_waits.as_ref().unwrap();
     assert!(waits.count <= voluntary + involuntary, "{voluntary} and {involuntary} switches: {waits:?}");
@@ -219,6 +219,18 @@ fn agrees_with_the_driver(made: &PauseStats, seen: &Pause) {
     assert!(voluntary > 0 || blocked_ns == 0, "it never gave its CPU up: {budget:?}");
     let blocked = seen.blocked.iter().map(|blocked| blocked.count).sum::<u64>();
     assert!(blocked <= voluntary, "{voluntary} voluntary switches: {:?}", seen.blocked);
+}
+
+/// Whether what the budget calls running has not been more than the driver's CPU time. Time that the hypervisor takes is in no
+/// thread's CPU time, so on a shared machine that can't be asked of every pause.
+fn ran_no_longer(made: &PauseStats, seen: &Pause) -> bool {
+    let (budget, duration_ns) = (seen.budget.unwrap(), seen.duration_ns.unwrap());
+    let (running_ns, cpu_ns) = (budget.fault_on_cpu_ns + budget.on_cpu_ns, made.cpu_ns.unwrap());
+    let holds = running_ns <= cpu_ns + 1_000_000 + duration_ns / 5;
+    if !holds {
+        println!("{cpu_ns} ns of CPU time, or more that the hypervisor took: {budget:?}");
+    }
+    holds
 }
 
 fn dominant(seen: &Pause, name: &str) {
