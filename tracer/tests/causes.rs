@@ -16,6 +16,7 @@ mod slow_disk;
 mod swap;
 
 use std::{
+    cell::Cell,
     fs,
     os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
@@ -345,14 +346,20 @@ fn a_busy_neighbour() {
         neighbour::pin(Pid::from_raw(fixture.pid.cast_signed()).unwrap(), cpu);
     };
     let cause = Cause { prepare: &prepare, ..Cause::of(&["--compute", "15ms"]) };
+    let (after_ns, waited_ns) = (Cell::new(0), Cell::new(0));
     cause.every_time("cpu_busy_during_pause", |made, seen| {
         dominant(seen, "waiting_for_cpu");
         assert!(made.involuntary_switches.unwrap() > 0);
-        let after = &seen.cpu_waits.as_ref().unwrap().after[0];
-        assert_eq!((after.name.as_str(), after.tid), (neighbour::NAME, neighbour.pid()));
-        assert!(!after.of_target);
+        let after = &seen.cpu_waits.as_ref().unwrap().after;
+        let found = after.iter().find(|after| after.tid == neighbour.pid());
+        let found = found.unwrap_or_else(|| panic!("the neighbour is not among {after:?}"));
+        assert_eq!((found.name.as_str(), found.of_target), (neighbour::NAME, false));
+        // A thread of the kernel's can have come between the two for a moment: then the wait is told as after that one.
+        after_ns.set(after_ns.get() + found.ns);
+        waited_ns.set(waited_ns.get() + seen.cpu_waits.as_ref().unwrap().ns);
         assert_eq!(seen.throttling, None);
     });
+    assert!(after_ns.get() * 2 > waited_ns.get(), "{} of {} ns after it", after_ns.get(), waited_ns.get());
 }
 
 #[test]
@@ -414,7 +421,9 @@ fn a_mutator_that_computes() {
         assert_eq!(stopping.last_tid, Some(mutator.tid));
         stopped_late_by(&stopping.budget, "on_cpu");
         let last = &stopping.threads[0];
-        assert_eq!((last.tid, last.at_request), (mutator.tid, AtRequest::OnCpu));
+        assert_eq!(last.tid, mutator.tid);
+        // It may just have lost its CPU for a moment.
+        assert!(matches!(last.at_request, AtRequest::OnCpu | AtRequest::WaitingForCpu), "{last:?}");
         assert!(last.budget.on_cpu_ns >= mutator.cpu_ns * 9 / 10, "{last:?} {mutator:?}");
         dominant(seen, "blocked_futex");
     });
