@@ -43,7 +43,10 @@ pub fn pause_requested(ctx: ProbeContext) -> u32 {
     open(window, ids);
     // The driver runs: what was noted of its last switch is done with. From here on its switches count.
     if let Some(state) = thread::known_or_new(ids) {
-        state.cpu = cpu::RUNNING;
+        if state.cpu != cpu::RUNNING {
+            loss::count(Loss::SwitchUntold);
+            state.cpu = cpu::RUNNING;
+        }
         if state.begin_ns != 0 {
             fault::abandon(ids, state, now_ns);
         }

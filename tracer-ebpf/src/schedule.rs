@@ -33,14 +33,17 @@ use crate::{
     worker::{self, Off},
 };
 
-/// States in which a thread waits; above them are marks such as "was preempted" (Linux `TASK_REPORT`).
+/// States in which a thread waits (Linux `TASK_REPORT`); above them are marks that go with one of these.
 const WAITING: u64 = 0xff;
+/// The kernel's `bool`.
+const BOOL: u64 = 0xff;
 
 /// `sched:sched_switch` with the state of the thread that is switched away from: (preempted, previous, next, state), since
 /// Linux 5.18.
 #[raw_tracepoint]
 pub fn switched(ctx: RawTracePointContext) -> i32 {
-    let blocked = ctx.arg::<u64>(3) & WAITING != 0;
+    // A thread can be preempted on its way to sleep: it stays ready to run, whatever state it has put down.
+    let blocked = ctx.arg::<u64>(0) & BOOL == 0 && ctx.arg::<u64>(3) & WAITING != 0;
     both(&ctx, blocked);
     0
 }
@@ -48,7 +51,7 @@ pub fn switched(ctx: RawTracePointContext) -> i32 {
 /// `sched:sched_switch` before that: (preempted, previous, next). Whoever is not preempted waits, or has yielded.
 #[raw_tracepoint]
 pub fn switched_without_state(ctx: RawTracePointContext) -> i32 {
-    let blocked = ctx.arg::<u64>(0) & 0xff == 0;
+    let blocked = ctx.arg::<u64>(0) & BOOL == 0;
     both(&ctx, blocked);
     0
 }

@@ -10,6 +10,9 @@ use super::{blocked::BlockedOn, budget::KnownBlocks, kernel_stacks::KernelStacks
 /// under one name each.
 const KEPT: usize = 512;
 
+/// In place of a thread's name: those past the bound, added up.
+const FURTHER: &str = "[further threads]";
+
 /// A place in the code: the kernel stack and the user stack by their identities.
 type At = (u64, u64);
 
@@ -70,12 +73,11 @@ impl DriverWaits {
                 total.woken_by = record.woken_by;
             }
         }
-        if waiting_ns > 0 && record.after != 0 && (self.after.len() < KEPT) {
-            let before = Before {
-                task: record.after,
-                name: thread_name(&record.after_name),
-                own: record.doing & doing::AFTER_OWN != 0,
-            };
+        if waiting_ns > 0 && record.after != 0 {
+            let own = record.doing & doing::AFTER_OWN != 0;
+            let before = Before { task: record.after, name: thread_name(&record.after_name), own };
+            let kept = self.after.contains_key(&before) || self.after.len() < KEPT;
+            let before = if kept { before } else { Before { task: 0, name: FURTHER.to_owned(), own: false } };
             let total = self.after.entry(before).or_default();
             total.count += 1;
             total.ns += waiting_ns;
@@ -139,5 +141,25 @@ mod tests {
         ] {
             assert_eq!(split(&interval(bits, woken_ns)), expected, "{bits:#x} {woken_ns}");
         }
+    }
+
+    #[test]
+    fn threads_past_the_bound_are_added_up() {
+        let mut waits = DriverWaits::default();
+        let threads = u32::try_from(KEPT).unwrap_or(0) + 10;
+        for after in 1..=threads {
+            let preempted = IntervalRecord {
+                doing: doing::PREEMPTED,
+                from_ns: 100,
+                to_ns: 103,
+                after,
+                ..IntervalRecord::zeroed()
+            };
+            waits.add(&preempted);
+        }
+        let all_ns: u64 = waits.after.values().map(|total| total.ns).sum();
+        let further = waits.after.iter().find(|(before, _)| before.name == FURTHER).map(|(_, total)| *total);
+        assert_eq!(all_ns, 3 * u64::from(threads));
+        assert_eq!(further, Some(WaitTotal { count: 10, ns: 30 }));
     }
 }

@@ -1,6 +1,6 @@
 //! Standard input and output, unbuffered, so that they can be used inside a pause without touching new memory.
 
-use std::io;
+use std::{hint::black_box, io};
 
 use anyhow::{Context as _, Result};
 
@@ -35,9 +35,17 @@ pub(super) fn wait_for_line() -> Result<()> {
     }
 }
 
-/// Runs through the code of both without any effect.
+/// What is said inside a pause that is held open.
+pub(super) static HOLDING: &str = "holding\n";
+
+/// Runs through the code of both without any effect, and touches their own code and what is said: where these lie is the
+/// linker's affair.
 pub(super) fn rehearse() {
     let mut byte = 0_u8;
+    for place in [say as *const u8, wait_for_line as *const u8, HOLDING.as_ptr()] {
+        // SAFETY: code and text of this program, which can be read.
+        black_box(unsafe { place.read_volatile() });
+    }
     // SAFETY: nothing is read or written: the length is zero.
     unsafe {
         libc::read(libc::STDIN_FILENO, (&raw mut byte).cast(), 0);

@@ -115,7 +115,7 @@ impl Pause<'_> {
         match self.midway {
             Midway::Nothing => Ok(()),
             Midway::WaitForLine => {
-                console::say("holding\n")?;
+                console::say(console::HOLDING)?;
                 console::wait_for_line()
             }
             // SAFETY: nothing is left to be done: what there is to say has been said.
