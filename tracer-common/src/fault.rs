@@ -109,6 +109,10 @@ pub mod seen {
     pub const GIVEN_UP: u32 = 1 << 17;
     /// Memory was compacted inside the fault.
     pub const COMPACTED: u32 = 1 << 18;
+    /// By a thread that works for the window besides its driver.
+    pub const WORKER: u32 = 1 << 19;
+    /// The stack was copied: see [`crate::stack_copy`].
+    pub const STACK_COPIED: u32 = 1 << 20;
 }
 
 /// A huge page. Smaller large pages (the kernel's mTHP) are not told from single ones.

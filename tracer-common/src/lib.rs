@@ -5,11 +5,13 @@
 #![no_std]
 
 pub mod fault;
+pub mod lineage;
 pub mod loss;
 pub mod pause;
 pub mod schedule;
 pub mod settings;
 pub mod stack;
+pub mod stack_copy;
 pub mod thread;
 
 /// Declares that a type is plain data: any bytes are a valid value, and there is no implicit padding.

@@ -27,11 +27,17 @@ pub enum Loss {
     WorkerRingFull = 9,
     /// A thread of the target had got its CPU without being told: the time since then was found in another way.
     SwitchUntold = 10,
+    /// A window found the table of windows full: it is not seen at all.
+    WindowTableFull = 11,
+    /// News of a new process, or of one that runs another program, found its ring buffer full.
+    LineageRingFull = 12,
+    /// A copy of a stack found the ring buffer full: the stack is as frame pointers tell it.
+    StackCopyRingFull = 13,
 }
 
 impl Loss {
     /// All causes, in the order of their numbers.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 14] = [
         Self::FaultRingFull,
         Self::StackRingFull,
         Self::PauseRingFull,
@@ -43,6 +49,9 @@ impl Loss {
         Self::IntervalRingFull,
         Self::WorkerRingFull,
         Self::SwitchUntold,
+        Self::WindowTableFull,
+        Self::LineageRingFull,
+        Self::StackCopyRingFull,
     ];
 
     /// The name in machine-readable output.
@@ -60,6 +69,9 @@ impl Loss {
             Self::IntervalRingFull => "interval_ring_full",
             Self::WorkerRingFull => "worker_ring_full",
             Self::SwitchUntold => "switch_untold",
+            Self::WindowTableFull => "window_table_full",
+            Self::LineageRingFull => "lineage_ring_full",
+            Self::StackCopyRingFull => "stack_copy_ring_full",
         }
     }
 }

@@ -58,8 +58,12 @@ pub struct Outside {
     pub waits: u64,
     /// The longest of them.
     pub longest_wait_ns: u64,
+    /// Of a goroutine: on no thread, because it waits for something or for its turn.
+    pub parked_ns: u64,
+    /// How often it was put on a thread again.
+    pub unparked: u64,
 }
-wire!(Outside, 64);
+wire!(Outside, 80);
 
 /// How far a window has come, or how it ended.
 pub mod state {
@@ -83,12 +87,74 @@ pub mod flag {
     pub const RESUMED: u32 = 1 << 2;
     /// Begin and end came on different threads.
     pub const DRIVER_CHANGED: u32 = 1 << 3;
+    /// A call that was left without a return: by a panic, an exception, a long jump, or the end of its thread or goroutine.
+    /// When is not known.
+    pub const LEFT: u32 = 1 << 4;
+    /// A call that ended in a jump to another function.
+    pub const TAIL_CALL: u32 = 1 << 5;
 }
 
-/// Number of integer argument registers that a mark captures.
+/// Whose windows they are: how many can be open at the same time, and what tells them apart.
+pub mod keyed {
+    /// One of a process at a time.
+    pub const PROCESS: u32 = 1;
+    /// One of each thread.
+    pub const THREAD: u32 = 2;
+    /// One of each goroutine, whichever thread it is on.
+    pub const GOROUTINE: u32 = 3;
+    /// One of each call of a function, told by the thread and by where its stack begins. In place of a goroutine, keys and
+    /// records hold that stack pointer.
+    pub const CALL: u32 = 4;
+}
+
+/// What distinguishes the windows of a process further, as bits of [`TargetSettings::flags`].
+pub mod windows {
+    /// A begin inside a window is an inner one and belongs to it: the outermost counts.
+    pub const NESTED: u32 = 1 << 0;
+    /// The windows are calls of a function: the depth of the stack tells which end belongs to which begin.
+    pub const CALLS: u32 = 1 << 1;
+    /// Threads other than the drivers work for windows: what they do is counted while one window alone is open.
+    pub const WORKERS: u32 = 1 << 2;
+    /// What a window is for is told by an object: its first word is read where it is told.
+    pub const TOLD_OBJECT: u32 = 1 << 3;
+    /// Where a window opens, a word of memory is read: see [`TargetSettings::word_register`](super::TargetSettings).
+    pub const WORD: u32 = 1 << 4;
+}
+
+/// How a process is traced; its presence in the table is the gate.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TargetSettings {
+    /// One of [`keyed`].
+    pub keyed: u32,
+    /// Bits of [`windows`].
+    pub flags: u32,
+    /// Windows that are shorter are counted in the process's totals and not sent, in ns.
+    pub longer_than_ns: u64,
+    /// With [`windows::WORD`]: the word to be read is this far from the address in a register, in bytes.
+    pub word_offset_bytes: i32,
+    /// Which of the captured registers that is: an index into them, below 16.
+    pub word_register: u32,
+}
+wire!(TargetSettings, 24);
+
+/// Which window.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct WindowKey {
+    /// The process.
+    pub tgid: u32,
+    /// The thread, where windows are keyed by thread; otherwise 0.
+    pub tid: u32,
+    /// The goroutine: where the Go runtime keeps it; otherwise 0.
+    pub goroutine: u64,
+}
+wire!(WindowKey, 16);
+
+/// Number of integer registers that a mark captures.
 ///
-/// x86-64: rax, rbx, rcx, rdi, rsi, rdx. aarch64: x0 to x5.
-pub const REGISTERS: usize = 6;
+/// x86-64: rax, rbx, rcx, rdi, rsi, rdx, rbp, rsp, r8 to r15, rip. aarch64: x0 to x7, x19 to x25, sp, pc.
+pub const REGISTERS: usize = 17;
 
 /// The state of one process's window in the kernel, and, when it closes, its record on the wire.
 #[repr(C)]
@@ -106,7 +172,7 @@ pub struct WindowRecord {
     pub driver: u32,
     /// The thread that resumed the world; 0 when not seen.
     pub resumed_by: u32,
-    /// The window's number within its process, from 1.
+    /// The window's number: within its process from 1 where windows are keyed by process, otherwise any number of its own.
     pub window: u64,
     /// `CLOCK_MONOTONIC` in ns; 0 when not seen.
     pub requested_ns: u64,
@@ -121,10 +187,37 @@ pub struct WindowRecord {
     /// Where the probed function returns to at `requested`: an address that a walk by frame pointers can lack there,
     /// because the function has not made its frame yet. 0 when it could not be read.
     pub requested_caller: u64,
-    /// Argument registers at `requested`.
+    /// The word of memory that [`windows::WORD`] asks for.
+    pub requested_word: u64,
+    /// 1 when it could be read.
+    pub has_requested_word: u64,
+    /// What the window is for was told: `CLOCK_MONOTONIC` in ns, the first time; 0 when it was not.
+    pub told_ns: u64,
+    /// How often it was told.
+    pub told: u64,
+    /// The first word of the object that the first argument there points at, if [`windows::TOLD_OBJECT`] is set; 0 when it
+    /// could not be read.
+    pub told_word: u64,
+    /// The goroutine whose window it is; 0 for none.
+    pub goroutine: u64,
+    /// The goroutine that was known to be on the thread before.
+    pub outer_goroutine: u64,
+    /// Depth of the stack at the begin of a call, in bytes from an origin that is the thread's or goroutine's own.
+    pub depth_bytes: u64,
+    /// Since when the goroutine is on no thread, in ns; 0 while it is on one.
+    pub parked_since_ns: u64,
+    /// Begins inside the window, whole.
+    pub inner: u32,
+    /// Of them, those that have not ended.
+    pub inner_open: u32,
+    /// Registers at `requested`.
     pub at_requested: [u64; REGISTERS],
-    /// Argument registers at `restarting`.
+    /// Registers where the window's purpose was told.
+    pub at_told: [u64; REGISTERS],
+    /// Registers at `restarting`.
     pub at_restarting: [u64; REGISTERS],
+    /// Registers at `resumed`.
+    pub at_resumed: [u64; REGISTERS],
     /// What the driver did outside faults other than to run.
     pub outside: Outside,
     /// Faults on the driver.
@@ -132,7 +225,7 @@ pub struct WindowRecord {
     /// Faults on the process's other threads that ended inside the window.
     pub other_totals: Totals,
 }
-wire!(WindowRecord, 176 + 64 + 2 * (64 + 16 * Kind::COUNT));
+wire!(WindowRecord, 160 + 32 * REGISTERS + 80 + 2 * (64 + 16 * Kind::COUNT));
 
 /// What a process's windows add up to: right even when records were lost.
 #[repr(C)]
@@ -156,5 +249,30 @@ pub struct ProcessTotals {
     pub ended_threads: u64,
     /// Anonymous memory as the kernel last told it, in bytes; 0 before that.
     pub anonymous_bytes: u64,
+    /// Windows that are open now.
+    pub open: u64,
+    /// The thread or goroutine whose window was opened last.
+    pub last_opened: WindowKey,
+    /// Completed windows that were too short to be sent.
+    pub short: u64,
 }
-wire!(ProcessTotals, 72);
+wire!(ProcessTotals, 104);
+
+/// In place of the record of a window that was too short to be sent.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShortRecord {
+    /// [`crate::stack::TAG_SHORT`].
+    pub tag: u32,
+    /// The process.
+    pub tgid: u32,
+    /// The window's number.
+    pub window: u64,
+    /// Its length in ns.
+    pub ns: u64,
+    /// Faults on its driver.
+    pub faults: u64,
+    /// Their time in ns.
+    pub in_faults_ns: u64,
+}
+wire!(ShortRecord, 40);

@@ -33,10 +33,20 @@ pub mod names {
     pub const SIGNAL_NUMBER: &str = "SIGNAL_NUMBER";
     /// `code` in `signal:signal_generate`.
     pub const SIGNAL_CODE: &str = "SIGNAL_CODE";
+    /// `pid` in `task:task_newtask`.
+    pub const TASK_PID: &str = "TASK_PID";
+    /// `clone_flags` in `task:task_newtask`.
+    pub const TASK_CLONE_FLAGS: &str = "TASK_CLONE_FLAGS";
+    /// Bits of [`crate::lineage::tell`].
+    pub const LINEAGE: &str = "LINEAGE";
     /// Device number of the tracer's pid namespace, 0 in the initial one.
     pub const PID_NAMESPACE_DEVICE: &str = "PID_NAMESPACE_DEVICE";
     /// Inode of the tracer's pid namespace, 0 in the initial one.
     pub const PID_NAMESPACE_INODE: &str = "PID_NAMESPACE_INODE";
     /// Whether `kmem:rss_stat` fires for every change (1) or in batches (0).
     pub const RSS_EXACT: &str = "RSS_EXACT";
+    /// How many bytes of a stack are copied; 0: none is.
+    pub const STACK_COPY_BYTES: &str = "STACK_COPY_BYTES";
+    /// Whether the kernel gives a thread's registers at its entry into the kernel (1) or not (0).
+    pub const TASK_REGISTERS: &str = "TASK_REGISTERS";
 }

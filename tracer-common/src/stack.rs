@@ -17,6 +17,9 @@ pub const TAG_INTERVAL: u32 = 4;
 /// Tag of a [`crate::thread::WorkerRecord`].
 pub const TAG_WORKER: u32 = 5;
 
+/// Tag of a [`crate::pause::ShortRecord`].
+pub const TAG_SHORT: u32 = 7;
+
 /// [`StackRecord::side`] of a user stack.
 pub const SIDE_USER: u32 = 0;
 /// [`StackRecord::side`] of a kernel stack.

@@ -92,12 +92,14 @@ pub struct ThreadState {
     pub ended: u32,
     /// Not used: 0.
     pub reserved: u32,
+    /// The goroutine with an open window that is on the thread: where the Go runtime keeps it; 0 for none.
+    pub goroutine: u64,
     /// Completed faults over the whole trace that the kernel called minor.
     pub minor: u64,
     /// Completed faults over the whole trace that the kernel called major.
     pub major: u64,
 }
-wire!(ThreadState, 224);
+wire!(ThreadState, 232);
 
 /// The most workers that are followed of one process.
 pub const WORKERS: usize = 64;
