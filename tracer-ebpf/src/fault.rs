@@ -21,6 +21,7 @@ use crate::{
     loss, registers, schedule,
     settings::{FAULT_ADDRESS, FAULT_ERROR_CODE, FAULT_IP, RSS_EXACT},
     stack::{self, DETAILS},
+    stack_copy,
     target::{Ids, traced},
     thread,
     tracepoint::tracepoint,
@@ -84,7 +85,7 @@ fn begin(ids: Ids, address: u64, ip: u64, bits: u32) {
     // SAFETY: the helper has no preconditions.
     let now_ns = unsafe { bpf_ktime_get_ns() };
     let Some(state) = thread::known_or_new(ids) else { return };
-    schedule::runs(ids.task, state, now_ns);
+    schedule::runs(ids, state, now_ns);
     if state.begin_ns != 0 {
         abandon(ids, state, now_ns);
     }
@@ -111,7 +112,7 @@ fn begin(ids: Ids, address: u64, ip: u64, bits: u32) {
 #[inline(always)]
 pub fn abandon(ids: Ids, state: &mut ThreadState, now_ns: u64) {
     loss::count(Loss::FaultEndMissing);
-    if let Some(window) = window::driven_by(ids) {
+    if let Some(window) = window::driven_by(ids, state) {
         window.outside.unknown_ns += now_ns.saturating_sub(state.begin_ns);
     }
     state.begin_ns = 0;
@@ -135,6 +136,8 @@ fn end(ctx: &PerfEventContext, bits: u32) {
         loss::count(Loss::FaultBeginMissing);
         return;
     }
+    // SAFETY: the verifier checks this read of the context.
+    stack_copy::note_registers(ids, state.begin_ns, unsafe { &(*ctx.ctx).regs });
     finish(ctx.as_ptr(), ids, state, bits);
 }
 
@@ -144,20 +147,17 @@ pub fn finish(ctx: *mut c_void, ids: Ids, state: &mut ThreadState, bits: u32) {
     // SAFETY: the helper has no preconditions.
     let end_ns = unsafe { bpf_ktime_get_ns() };
     // While it is still in the fault, so that the fault gets the time.
-    schedule::runs(ids.task, state, end_ns);
+    schedule::runs(ids, state, end_ns);
     let begin_ns = state.begin_ns;
     state.begin_ns = 0;
     state.freeing = freeing::NOTHING;
-    let Some(window) = window::window(ids.tgid) else { return };
-    if window.state == window::CLOSED {
-        return;
-    }
+    let Some((window, driver)) = window::of_thread(ids.keyed, ids.flags, state) else { return };
     let opened_ns = window::opened_ns(window);
     let mut bits = bits | state.seen;
     if RSS_EXACT.load() != 0 {
         bits |= seen::COUNTERS_EXACT;
     }
-    if ids.tid == window.driver {
+    if driver {
         bits |= seen::DRIVER;
     }
     let inside_from_ns = if begin_ns < opened_ns {
@@ -168,8 +168,8 @@ pub fn finish(ctx: *mut c_void, ids: Ids, state: &mut ThreadState, bits: u32) {
     };
     let inside_ns = end_ns.saturating_sub(inside_from_ns);
     window::add(window, bits, classify(bits), inside_ns, state);
-    if bits & seen::DRIVER == 0 {
-        worker::fault_ended(ids.task, state, window, inside_ns);
+    if bits & seen::DRIVER == 0 && worker::fault_ended(ids.task, state, window, inside_ns) {
+        bits |= seen::WORKER;
     }
     send(ctx, ids, state, window, bits, begin_ns, end_ns);
     window::add_tracing(window, bits, end_ns);
@@ -186,6 +186,7 @@ fn send(
     end_ns: u64,
 ) {
     let walked = stack::walk(ctx, ids.tgid);
+    let bits = if stack_copy::copy(ids, begin_ns) { bits | seen::STACK_COPIED } else { bits };
     let Some(mut entry) = DETAILS.reserve::<FaultRecord>(0) else {
         loss::count(Loss::FaultRingFull);
         return;

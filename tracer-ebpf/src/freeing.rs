@@ -39,12 +39,12 @@ fn begin(what: u32, bit: u32) {
     let Some(ids) = traced() else { return };
     let Some(state) = thread::known(ids) else { return };
     // One inside the other is part of the outer one.
-    if state.freeing != freeing::NOTHING || (state.begin_ns == 0 && window::driven_by(ids).is_none()) {
+    if state.freeing != freeing::NOTHING || (state.begin_ns == 0 && window::driven_by(ids, state).is_none()) {
         return;
     }
     // SAFETY: the helper has no preconditions.
     let now_ns = unsafe { bpf_ktime_get_ns() };
-    schedule::runs(ids.task, state, now_ns);
+    schedule::runs(ids, state, now_ns);
     state.freeing_begin_ns = now_ns;
     state.freeing_waiting_ns = 0;
     state.freeing = what;
@@ -60,7 +60,7 @@ fn end(what: u32) {
     }
     // SAFETY: the helper has no preconditions.
     let now_ns = unsafe { bpf_ktime_get_ns() };
-    schedule::runs(ids.task, state, now_ns);
+    schedule::runs(ids, state, now_ns);
     state.freeing = freeing::NOTHING;
     let whole_ns = now_ns.saturating_sub(state.freeing_begin_ns);
     let own_ns = whole_ns.saturating_sub(state.freeing_waiting_ns);
@@ -72,7 +72,7 @@ fn end(what: u32) {
             state.compact_ns += whole_ns;
             state.compacting_ns += own_ns;
         }
-    } else if let Some(window) = window::driven_by(ids) {
+    } else if let Some(window) = window::driven_by(ids, state) {
         if what == freeing::RECLAIM {
             window.outside.reclaiming_ns += own_ns;
         } else {

@@ -6,10 +6,12 @@
 #![no_main]
 #![feature(asm_experimental_arch)]
 
+mod call;
 mod device;
 mod fault;
 mod freeing;
 mod kind;
+mod lineage;
 mod loss;
 mod pause;
 mod registers;
@@ -17,6 +19,7 @@ mod schedule;
 mod settings;
 mod signal;
 mod stack;
+mod stack_copy;
 mod target;
 mod thread;
 mod tracepoint;

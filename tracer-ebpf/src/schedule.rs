@@ -28,7 +28,7 @@ use tracer_common::{
 use crate::{
     loss,
     stack::{self, DETAILS},
-    target::{is_target, traced},
+    target::{Ids, settings_of, traced},
     thread, window,
     worker::{self, Off},
 };
@@ -62,7 +62,7 @@ fn both(ctx: &RawTracePointContext, blocked: bool) {
     let previous_is_target = match traced() {
         Some(ids) => {
             if let Some(state) = thread::known_or_new(ids) {
-                switched_away(ctx, state, blocked);
+                switched_away(ctx, ids, state, blocked);
             }
             true
         }
@@ -70,17 +70,18 @@ fn both(ctx: &RawTracePointContext, blocked: bool) {
     };
     let next = ctx.arg::<u64>(2);
     if let Some(state) = thread::of_task(next)
-        && is_target(state.tgid)
+        && let Some(settings) = settings_of(state.tgid)
     {
         // SAFETY: the helper has no preconditions.
         let now_ns = unsafe { bpf_ktime_get_ns() };
+        let next = Next { task: next, keyed: settings.keyed, flags: settings.flags };
         got_cpu(true, next, state, now_ns, previous_is_target);
     }
 }
 
 /// The thread loses its CPU.
 #[inline(always)]
-fn switched_away(ctx: &RawTracePointContext, state: &mut ThreadState, blocked: bool) {
+fn switched_away(ctx: &RawTracePointContext, ids: Ids, state: &mut ThreadState, blocked: bool) {
     // SAFETY: the helper has no preconditions.
     let now_ns = unsafe { bpf_ktime_get_ns() };
     if state.cpu == cpu::PREEMPTED || state.cpu == cpu::BLOCKED {
@@ -99,8 +100,10 @@ fn switched_away(ctx: &RawTracePointContext, state: &mut ThreadState, blocked: b
     state.off_user_stack = 0;
     state.cpu = if blocked { cpu::BLOCKED } else { cpu::PREEMPTED };
 
-    let mut window = window::window(state.tgid).filter(|window| window.state != window::CLOSED);
-    let driver = window.as_ref().is_some_and(|window| window.driver == state.tid);
+    let (mut window, driver) = match window::of_thread(ids.keyed, ids.flags, state) {
+        Some((window, driver)) => (Some(window), driver),
+        None => (None, false),
+    };
     let told = match &window {
         Some(window) => driver || may_tell(state, window),
         None => false,
@@ -129,10 +132,10 @@ fn switched_away(ctx: &RawTracePointContext, state: &mut ThreadState, blocked: b
 
 /// The current thread is seen to run. If it is not known to have got its CPU again, it has got it by now.
 #[inline(always)]
-pub fn runs(task: u64, state: &mut ThreadState, now_ns: u64) {
+pub fn runs(ids: Ids, state: &mut ThreadState, now_ns: u64) {
     if state.cpu == cpu::PREEMPTED || state.cpu == cpu::BLOCKED {
         loss::count(Loss::SwitchUntold);
-        got_cpu(false, task, state, now_ns, false);
+        got_cpu(false, Next { task: ids.task, keyed: ids.keyed, flags: ids.flags }, state, now_ns, false);
     }
 }
 
@@ -143,22 +146,32 @@ pub fn runs(task: u64, state: &mut ThreadState, now_ns: u64) {
 pub fn ran(ctx: RawTracePointContext) -> i32 {
     let (task, ran_ns) = (ctx.arg::<u64>(0), ctx.arg::<u64>(1));
     let Some(state) = thread::of_task(task) else { return 0 };
-    if (state.cpu != cpu::PREEMPTED && state.cpu != cpu::BLOCKED) || !is_target(state.tgid) {
+    if state.cpu != cpu::PREEMPTED && state.cpu != cpu::BLOCKED {
         return 0;
     }
+    let Some(settings) = settings_of(state.tgid) else { return 0 };
     loss::count(Loss::SwitchUntold);
     // SAFETY: the helper has no preconditions.
     let now_ns = unsafe { bpf_ktime_get_ns() };
     let ready_ns = if state.woken_ns > state.switched_ns { state.woken_ns } else { state.switched_ns };
     let from_ns = now_ns.saturating_sub(ran_ns);
-    got_cpu(false, task, state, if from_ns > ready_ns { from_ns } else { ready_ns }, false);
+    let next = Next { task, keyed: settings.keyed, flags: settings.flags };
+    got_cpu(false, next, state, if from_ns > ready_ns { from_ns } else { ready_ns }, false);
     0
+}
+
+/// A thread that gets a CPU: as the scheduler's events name it, and how its process is traced.
+#[derive(Clone, Copy)]
+struct Next {
+    task: u64,
+    keyed: u32,
+    flags: u32,
 }
 
 /// The thread has had a CPU since `now_ns`. `switch`: it gets it from the current thread; otherwise nobody knows who had it
 /// before.
 #[inline(always)]
-fn got_cpu(switch: bool, task: u64, state: &mut ThreadState, now_ns: u64, after_own: bool) {
+fn got_cpu(switch: bool, next: Next, state: &mut ThreadState, now_ns: u64, after_own: bool) {
     let (off, off_ns, woken_ns) = (state.cpu, state.switched_ns, state.woken_ns);
     state.cpu = cpu::RUNNING;
     state.switched_ns = now_ns;
@@ -173,8 +186,10 @@ fn got_cpu(switch: bool, task: u64, state: &mut ThreadState, now_ns: u64, after_
         now_ns
     };
     let (blocked_ns, waiting_ns) = (ready_ns - off_ns, now_ns - ready_ns);
-    let window = window::window(state.tgid).filter(|window| window.state != window::CLOSED);
-    let driver = window.as_ref().is_some_and(|window| window.driver == state.tid);
+    let (window, driver) = match window::of_thread(next.keyed, next.flags, state) {
+        Some((window, driver)) => (Some(window), driver),
+        None => (None, false),
+    };
     if state.freeing != freeing::NOTHING {
         state.freeing_waiting_ns += waiting_ns;
     }
@@ -205,7 +220,7 @@ fn got_cpu(switch: bool, task: u64, state: &mut ThreadState, now_ns: u64, after_
         true
     } else {
         let freeing = state.freeing != freeing::NOTHING;
-        worker::back(task, state, window, Off { from_ns: off_ns, ready_ns, to_ns: now_ns }, freeing);
+        worker::back(next.task, state, window, Off { from_ns: off_ns, ready_ns, to_ns: now_ns }, freeing);
         let may = may_tell(state, window);
         if may {
             state.intervals += 1;

@@ -26,8 +26,18 @@ pub static SIGNAL_NUMBER: Global<FieldOffset> = Global::new(UNKNOWN_OFFSET);
 #[unsafe(no_mangle)]
 pub static SIGNAL_CODE: Global<FieldOffset> = Global::new(UNKNOWN_OFFSET);
 #[unsafe(no_mangle)]
+pub static TASK_PID: Global<FieldOffset> = Global::new(UNKNOWN_OFFSET);
+#[unsafe(no_mangle)]
+pub static TASK_CLONE_FLAGS: Global<FieldOffset> = Global::new(UNKNOWN_OFFSET);
+#[unsafe(no_mangle)]
+pub static LINEAGE: Global<u32> = Global::new(0);
+#[unsafe(no_mangle)]
 pub static PID_NAMESPACE_DEVICE: Global<u64> = Global::new(0);
 #[unsafe(no_mangle)]
 pub static PID_NAMESPACE_INODE: Global<u64> = Global::new(0);
 #[unsafe(no_mangle)]
 pub static RSS_EXACT: Global<u32> = Global::new(0);
+#[unsafe(no_mangle)]
+pub static STACK_COPY_BYTES: Global<u32> = Global::new(0);
+#[unsafe(no_mangle)]
+pub static TASK_REGISTERS: Global<u32> = Global::new(0);

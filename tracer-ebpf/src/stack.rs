@@ -9,14 +9,15 @@ use aya_ebpf::{
     bindings::{BPF_F_USER_STACK, BPF_RB_NO_WAKEUP},
     helpers::generated::{bpf_get_stack, bpf_ringbuf_output},
     macros::map,
-    maps::{HashMap, LruHashMap, PerCpuArray, RingBuf},
+    maps::{Array, HashMap, LruHashMap, PerCpuArray, RingBuf},
 };
 use tracer_common::{
     loss::Loss,
+    pause::keyed,
     stack::{MAX_FRAMES, SIDE_KERNEL, SIDE_USER, StackRecord, TAG_STACK, hash_step},
 };
 
-use crate::loss;
+use crate::{loss, target::Ids};
 
 /// Faults and stacks, for the reader that polls.
 #[map]
@@ -26,9 +27,14 @@ pub static DETAILS: RingBuf = RingBuf::with_byte_size(8 << 20, 0);
 #[map]
 static STACK_SCRATCH: PerCpuArray<StackRecord> = PerCpuArray::with_max_entries(1, 0);
 
-/// By process; the user side makes the place before the gate opens.
+/// By process, where windows are: the user side makes the place before the gate opens. Otherwise by thread, made when it is
+/// needed. The size can be set when the object is loaded.
 #[map]
-static REQUEST_SCRATCH: HashMap<u32, StackRecord> = HashMap::with_max_entries(64, 0);
+static REQUEST_SCRATCH: HashMap<u64, StackRecord> = HashMap::with_max_entries(1024, 0);
+
+/// What a new buffer looks like. Never written.
+#[map]
+static NO_STACK: Array<StackRecord> = Array::with_max_entries(1, 0);
 
 /// Stacks that have been sent. When an old one is pushed out it is merely sent again.
 #[map]
@@ -53,15 +59,31 @@ pub fn walk(ctx: *mut c_void, tgid: u32) -> Walked {
     }
 }
 
-/// The same for a probe in the program's code, which can be preempted: the buffer is the process's own, since no two
-/// of its threads ask for a stop at the same time.
+/// The same for a probe in the program's code, which can be preempted: the buffer is the process's own, where no two
+/// of its threads ask for a stop at the same time, or else the thread's.
 #[inline(always)]
-pub fn walk_at_request(ctx: *mut c_void, tgid: u32) -> Walked {
-    match REQUEST_SCRATCH.get_ptr_mut(tgid) {
-        // SAFETY: a live map value, see above.
-        Some(record) => walk_into(unsafe { &mut *record }, ctx, tgid),
-        None => Walked { stack: 0, cut: false },
+pub fn walk_at_request(ctx: *mut c_void, ids: Ids) -> Walked {
+    let key = if ids.keyed == keyed::PROCESS { u64::from(ids.tgid) } else { ids.task };
+    if ids.keyed != keyed::PROCESS
+        && REQUEST_SCRATCH.get_ptr(key).is_none()
+        && let Some(empty) = NO_STACK.get(0)
+    {
+        let _ = REQUEST_SCRATCH.insert(key, empty, 0);
     }
+    match REQUEST_SCRATCH.get_ptr_mut(key) {
+        // SAFETY: a live map value, see above.
+        Some(record) => walk_into(unsafe { &mut *record }, ctx, ids.tgid),
+        None => {
+            loss::count(Loss::StackUnreadable);
+            Walked { stack: 0, cut: false }
+        }
+    }
+}
+
+/// The kernel forgets a thread, and so do we.
+#[inline(always)]
+pub fn forget_thread(task: u64) {
+    let _ = REQUEST_SCRATCH.remove(task);
 }
 
 /// Walks the current thread's kernel stack and makes sure that its frames have been sent. Returns its identity; 0 when
@@ -88,6 +110,10 @@ fn walk_side(record: &mut StackRecord, ctx: *mut c_void, tgid: u32, side: u32) -
     let walked_bytes = unsafe {
         bpf_get_stack(ctx, (&raw mut record.frames).cast(), size_of_val(&record.frames) as u32, flags)
     };
+    if walked_bytes == 0 && side == SIDE_USER {
+        // A thread that ends has given up its memory already: there is no stack any more.
+        return NONE;
+    }
     if walked_bytes < 8 {
         loss::count(Loss::StackUnreadable);
         return NONE;

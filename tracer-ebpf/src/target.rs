@@ -11,11 +11,13 @@ use aya_ebpf::{
     maps::HashMap,
 };
 
+use tracer_common::pause::TargetSettings;
+
 use crate::settings::{PID_NAMESPACE_DEVICE, PID_NAMESPACE_INODE};
 
 /// Traced processes by id, in the tracer's pid namespace.
 #[map]
-static TARGETS: HashMap<u32, u32> = HashMap::with_max_entries(1024, 0);
+static TARGETS: HashMap<u32, TargetSettings> = HashMap::with_max_entries(1024, 0);
 
 /// The current thread's ids.
 #[derive(Clone, Copy)]
@@ -26,30 +28,40 @@ pub struct Ids {
     pub tid: u32,
     /// The thread as the scheduler's events name it: where the kernel keeps it. Never looked into.
     pub task: u64,
+    /// How the process is traced: one of `tracer_common::pause::keyed`.
+    pub keyed: u32,
+    /// Bits of `tracer_common::pause::windows`.
+    pub flags: u32,
 }
 
 /// The current thread, if its process is traced.
 #[inline(always)]
 pub fn traced() -> Option<Ids> {
-    let ids = current()?;
-    is_target(ids.tgid).then_some(ids)
+    let mut ids = current()?;
+    let settings = settings_of(ids.tgid)?;
+    ids.keyed = settings.keyed;
+    ids.flags = settings.flags;
+    Some(ids)
 }
 
-/// Whether the process is traced.
+/// How the process is traced; `None`: it is not.
 #[inline(always)]
-pub fn is_target(tgid: u32) -> bool {
-    // SAFETY: the value is not read, only its presence matters.
-    unsafe { TARGETS.get(tgid) }.is_some()
+pub fn settings_of(tgid: u32) -> Option<&'static TargetSettings> {
+    TARGETS.get_ptr(tgid).map(|settings| {
+        // SAFETY: a live map value, which is written once, before the process is traced.
+        unsafe { &*settings }
+    })
 }
 
+/// The current thread, whether or not its process is traced. `None`: it is outside of the tracer's pid namespace.
 #[inline(always)]
-fn current() -> Option<Ids> {
+pub fn current() -> Option<Ids> {
     // SAFETY: the helper has no preconditions.
     let task = unsafe { bpf_get_current_task() };
     let inode = PID_NAMESPACE_INODE.load();
     if inode == 0 {
         let both = bpf_get_current_pid_tgid();
-        return Some(Ids { tgid: (both >> 32) as u32, tid: both as u32, task });
+        return Some(Ids { tgid: (both >> 32) as u32, tid: both as u32, task, keyed: 0, flags: 0 });
     }
     let mut info = bpf_pidns_info { pid: 0, tgid: 0 };
     // SAFETY: `info` is a live stack value of exactly the size given.
@@ -61,5 +73,5 @@ fn current() -> Option<Ids> {
             size_of::<bpf_pidns_info>() as u32,
         )
     };
-    (status == 0).then_some(Ids { tgid: info.tgid, tid: info.pid, task })
+    (status == 0).then_some(Ids { tgid: info.tgid, tid: info.pid, task, keyed: 0, flags: 0 })
 }

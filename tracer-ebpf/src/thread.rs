@@ -11,7 +11,7 @@ use tracer_common::{
 };
 
 use crate::{
-    loss,
+    loss, pause, stack,
     target::{Ids, traced},
     window,
 };
@@ -74,6 +74,7 @@ pub fn known_or_new(ids: Ids) -> Option<&'static mut ThreadState> {
         worker: 0,
         ended: 0,
         reserved: 0,
+        goroutine: 0,
         minor: 0,
         major: 0,
     };
@@ -97,12 +98,18 @@ pub fn thread_exit(_ctx: RawTracePointContext) -> i32 {
         state.ended = 1;
     }
     window::thread_ended(ids, minor, major);
+    pause::thread_ends(ids);
     0
 }
 
 /// `sched:sched_process_free`. The kernel forgets a thread: its name can be another thread's from here on.
 #[raw_tracepoint]
 pub fn thread_freed(ctx: RawTracePointContext) -> i32 {
-    let _ = THREADS.remove(ctx.arg::<u64>(0));
+    let task = ctx.arg::<u64>(0);
+    if let Some(state) = of_task(task) {
+        window::forget_thread(state.tgid, state.tid);
+        stack::forget_thread(task);
+    }
+    let _ = THREADS.remove(task);
     0
 }

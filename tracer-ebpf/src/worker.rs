@@ -21,12 +21,12 @@ static WORKER_SUMS: HashMap<u32, WorkerRecord> = HashMap::with_max_entries(4096,
 
 /// The worker's sums of this window, begun anew if it is the first that is heard of the worker in it.
 #[inline(always)]
-fn sums(tid: u32, window: &WindowRecord) -> Option<&'static mut WorkerRecord> {
+fn sums(tid: u32, window: u64) -> Option<&'static mut WorkerRecord> {
     // SAFETY: a live map value. Like the thread's own state it is written where the thread is switched or faults; the
     // driver reads it when it closes the window.
     let sums = WORKER_SUMS.get_ptr_mut(tid).map(|sums| unsafe { &mut *sums })?;
-    if sums.window != window.window {
-        sums.window = window.window;
+    if sums.window != window {
+        sums.window = window;
         sums.faults = 0;
         sums.fault_ns = 0;
         sums.fault_blocked_ns = 0;
@@ -40,14 +40,18 @@ fn sums(tid: u32, window: &WindowRecord) -> Option<&'static mut WorkerRecord> {
 }
 
 /// The window closes: every worker's sums are sent, with what it is in the middle of.
-#[inline(always)]
-pub fn window_closes(window: &WindowRecord) {
-    let Some(workers) = PROCESS_WORKERS.get_ptr(window.tgid) else { return };
+///
+/// A function of its own in the object, visible from outside: then the verifier looks at it once, and not once for every
+/// way that leads here.
+#[unsafe(no_mangle)]
+#[inline(never)]
+pub extern "C" fn window_closes(tgid: u32, window: u64) -> u32 {
+    let Some(workers) = PROCESS_WORKERS.get_ptr(tgid) else { return 0 };
     for index in 0..WORKERS {
         // SAFETY: inside a live map value.
         let tid = unsafe { (*workers).tids[index] };
         if tid == 0 {
-            return;
+            return 0;
         }
         let Some(sums) = sums(tid, window) else { continue };
         let Some(mut entry) = DETAILS.reserve::<WorkerRecord>(0) else {
@@ -57,7 +61,7 @@ pub fn window_closes(window: &WindowRecord) {
         let mut record = *sums;
         record.tag = TAG_WORKER;
         record.tid = tid;
-        record.tgid = window.tgid;
+        record.tgid = tgid;
         record.cpu = cpu::UNKNOWN;
         if let Some(state) = thread::of_task(sums.task) {
             record.cpu = state.cpu;
@@ -68,6 +72,7 @@ pub fn window_closes(window: &WindowRecord) {
         entry.write(record);
         entry.submit(u64::from(BPF_RB_NO_WAKEUP));
     }
+    0
 }
 
 /// When a thread was without a CPU, in ns: lost, ready to run, back.
@@ -81,7 +86,7 @@ pub struct Off {
 /// A worker has a CPU again: its time without one, as far as it is in the window.
 #[inline(always)]
 pub fn back(task: u64, state: &mut ThreadState, window: &WindowRecord, off: Off, freeing: bool) {
-    let Some(sums) = sums(state.tid, window) else { return };
+    let Some(sums) = sums(state.tid, window.window) else { return };
     sums.task = task;
     state.worker = 1;
     let from_ns = later(off.from_ns, window::opened_ns(window));
@@ -97,15 +102,16 @@ pub fn back(task: u64, state: &mut ThreadState, window: &WindowRecord, off: Off,
     }
 }
 
-/// A fault of a worker has ended.
+/// A fault of a thread other than the driver has ended. Whether the thread is a worker.
 #[inline(always)]
-pub fn fault_ended(task: u64, state: &ThreadState, window: &WindowRecord, inside_ns: u64) {
-    let Some(sums) = sums(state.tid, window) else { return };
+pub fn fault_ended(task: u64, state: &ThreadState, window: &WindowRecord, inside_ns: u64) -> bool {
+    let Some(sums) = sums(state.tid, window.window) else { return false };
     sums.task = task;
     sums.faults += 1;
     sums.fault_ns += inside_ns;
     sums.fault_reclaiming_ns += state.reclaiming_ns;
     sums.fault_compacting_ns += state.compacting_ns;
+    true
 }
 
 #[inline(always)]
