@@ -5,7 +5,7 @@ use std::{ffi::OsString, process::ExitCode};
 use anyhow::Result;
 use clap::{Args, Parser, Subcommand};
 
-use crate::{check, demo, setup, test, vm};
+use crate::{check, demo, dist, setup, test, vm};
 
 /// Tasks of this project. Each puts whatever it needs in place first.
 #[derive(Debug, Parser)]
@@ -25,6 +25,8 @@ enum Task {
     Test(TestArgs),
     /// Build the tracer and diagnose a pause: of a Go program whose memory was swapped out, where that can be had.
     Demo(DemoArgs),
+    /// Build the tracer and put it into target/dist with completions, manual pages and documents, also as an archive.
+    Dist,
     /// Build the tracer and try it on older and newer kernels, each in an emulated machine (half a minute each).
     Vm(VmArgs),
 }
@@ -76,6 +78,7 @@ impl Cli {
             Task::Demo(args) => {
                 demo::run(if args.builtin { demo::Workload::Builtin } else { demo::Workload::SwapPause })
             }
+            Task::Dist => dist::run(),
             Task::Vm(args) => {
                 let kernels: Vec<_> = args.kernels.iter().map(|name| name.0).collect();
                 vm::run(&kernels)

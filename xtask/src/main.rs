@@ -4,6 +4,7 @@ mod check;
 mod cli;
 mod commands;
 mod demo;
+mod dist;
 mod missing;
 mod paths;
 mod progress;

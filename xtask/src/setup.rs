@@ -1,7 +1,9 @@
 //! Puts in place what this project needs and a machine may lack. Each piece is looked for first, so that a second
 //! run does nothing; nothing outside rustup and the cache folder is changed.
 
+mod fetched;
 mod go;
+mod jdk;
 mod linker;
 mod nightly;
 
@@ -36,7 +38,8 @@ pub(crate) fn build_tools() -> Result<Toolchain> {
 
 /// What only the tests need.
 pub(crate) fn test_tools() -> Result<()> {
-    go::ensure_all()
+    go::ensure_all()?;
+    jdk::ensure_all()
 }
 
 /// The one line that `cargo xtask setup` itself prints when everything is there.
