@@ -10,7 +10,7 @@ use memmap2::Mmap;
 use object::{
     LittleEndian, elf,
     elf::FileHeader64,
-    read::elf::{FileHeader, ProgramHeader, SectionHeader, SectionTable},
+    read::elf::{FileHeader, NoteIterator, ProgramHeader, SectionHeader, SectionTable},
 };
 
 use super::{
@@ -66,6 +66,20 @@ impl Image {
         Ok(Image { file, shown_as, mapping, machine: needed, segments })
     }
 
+    /// Opens a separate debug file: it has the tables of another file, and perhaps not a byte of its code, so nothing of
+    /// it is loaded and no file offset is known.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Image::open`], but for load segments.
+    pub(super) fn open_debug(file: File, shown_as: PathBuf) -> Result<Image, ElfError> {
+        // SAFETY: as in `open_for`.
+        let mapping = unsafe { Mmap::map(&file) };
+        let mapping = mapping.map_err(|source| ElfError::Map { path: shown_as.clone(), source })?;
+        identity(&mapping, Machine::HOST, &shown_as)?;
+        Ok(Image { file, shown_as, mapping, machine: Machine::HOST, segments: LoadSegments(Vec::new()) })
+    }
+
     /// The file's name, as shown to the user. It may exist in another mount namespace only, or nowhere any
     /// more.
     pub fn shown_as(&self) -> &Path {
@@ -86,15 +100,24 @@ impl Image {
     /// another note.
     pub fn build_id(&self) -> Option<&[u8]> {
         let data = &self.mapping[..];
-        for segment in self.program_headers() {
-            let Ok(Some(mut notes)) = segment.notes(LittleEndian, data) else { continue };
-            while let Ok(Some(note)) = notes.next() {
-                if note.name() == elf::ELF_NOTE_GNU && note.n_type(LittleEndian) == elf::NT_GNU_BUILD_ID {
-                    return Some(note.desc());
-                }
-            }
-        }
-        None
+        let in_segments = || {
+            let notes = self.program_headers().iter().map(|segment| segment.notes(LittleEndian, data));
+            notes.filter_map(|notes| notes.ok().flatten()).find_map(build_id_among)
+        };
+        let in_sections = || {
+            let sections = self.sections()?;
+            let mut notes = sections.iter().map(|section| section.notes(LittleEndian, data));
+            notes.find_map(|notes| notes.ok().flatten().and_then(build_id_among))
+        };
+        // The program headers of a debug file are those of the file that it was taken from, and may lead astray.
+        if self.segments.0.is_empty() { in_sections() } else { in_segments() }
+    }
+
+    /// Whether the file has the symbol table that `strip` removes.
+    pub fn has_symbols(&self) -> bool {
+        let Some(sections) = self.sections() else { return false };
+        let table = sections.symbols(LittleEndian, self.file_bytes(), elf::SHT_SYMTAB);
+        table.is_ok_and(|table| !table.is_empty())
     }
 
     /// The file offset of the byte that is loaded at `address`, or `None` if that memory does not come from
@@ -119,6 +142,23 @@ impl Image {
         self.bytes_from(address)?.get(..len)
     }
 
+    /// The bytes from `address` to the end of its load segment, if the program can't change them.
+    #[must_use]
+    pub fn constant_bytes(&self, address: ElfAddress) -> Option<&[u8]> {
+        let constant = self.segments.0.iter().filter(|segment| !segment.writable);
+        let inside = |segment: &LoadSegment| {
+            address.0.checked_sub(segment.address).is_some_and(|into| into < segment.file_bytes)
+        };
+        constant.into_iter().any(inside).then(|| self.bytes_from(address)).flatten()
+    }
+
+    /// What is loaded and neither code nor can be changed, segment by segment; where constants are among the code, that.
+    pub fn constants(&self) -> impl Iterator<Item = &[u8]> {
+        let apart = self.segments.0.iter().any(|segment| !segment.writable && !segment.executable);
+        self.loaded(move |segment| !segment.writable && (!apart || !segment.executable))
+            .map(|(_, bytes)| bytes)
+    }
+
     /// The bytes from `address` to the end of its load segment.
     pub(super) fn bytes_from(&self, address: ElfAddress) -> Option<&[u8]> {
         let (offset, len) = self.segments.run_from(address)?;
@@ -135,6 +175,11 @@ impl Image {
             let address = ElfAddress(segment.address);
             Some((address, self.bytes_from(address)?))
         })
+    }
+
+    /// The lowest address that the file loads anything at.
+    pub fn first_address(&self) -> ElfAddress {
+        ElfAddress(self.segments.0.iter().map(|segment| segment.address).min().unwrap_or(0))
     }
 
     /// Where each executable segment begins, in the file and in memory.
@@ -187,8 +232,17 @@ impl Image {
     }
 }
 
-/// Checks the identity of an ELF file and reads how it is loaded.
-fn load_segments(data: &[u8], needed: Machine, path: &Path) -> Result<LoadSegments, ElfError> {
+fn build_id_among<'data>(mut notes: NoteIterator<'data, Header>) -> Option<&'data [u8]> {
+    while let Ok(Some(note)) = notes.next() {
+        if note.name() == elf::ELF_NOTE_GNU && note.n_type(LittleEndian) == elf::NT_GNU_BUILD_ID {
+            return Some(note.desc());
+        }
+    }
+    None
+}
+
+/// Checks the identity of an ELF file.
+fn identity<'data>(data: &'data [u8], needed: Machine, path: &Path) -> Result<&'data Header, ElfError> {
     let path = || path.to_path_buf();
     if !data.starts_with(&elf::ELFMAG) {
         let first: Vec<String> = data.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
@@ -207,6 +261,13 @@ fn load_segments(data: &[u8], needed: Machine, path: &Path) -> Result<LoadSegmen
     if found != needed.elf_number() {
         return Err(ElfError::OtherMachine { path: path(), found: format!("number {found}"), needed });
     }
+    Ok(header)
+}
+
+/// Checks the identity of an ELF file and reads how it is loaded.
+fn load_segments(data: &[u8], needed: Machine, path: &Path) -> Result<LoadSegments, ElfError> {
+    let header = identity(data, needed, path)?;
+    let damaged = |what: String| ElfError::Damaged { path: path.to_path_buf(), what };
     let headers = header
         .program_headers(LittleEndian, data)
         .map_err(|error| damaged(format!("its program headers can't be read ({error})")))?;

@@ -6,6 +6,9 @@
 pub mod address;
 pub mod build_info;
 mod bytes;
+pub mod call_frames;
+pub mod calls;
+pub mod debug_files;
 pub mod debug_info;
 pub mod entry;
 pub mod error;
@@ -18,14 +21,22 @@ mod segments;
 pub mod symbols;
 #[cfg(test)]
 pub(crate) mod test_files;
+pub mod usdt;
+pub mod variables;
 
 pub use address::{ElfAddress, FileOffset, RuntimeAddress};
 pub use build_info::{GoBuild, go_version, holds_go_code};
+pub use call_frames::{CallFrames, CallerRule, ImageBytes};
+pub use calls::follows_call;
+pub use debug_files::{DebugFile, NoDebugFile, find_debug_file};
 pub use debug_info::{DebugInfo, DebugInfoError, Type, Types};
 pub use entry::entry_site;
 pub use error::ElfError;
 pub use image::Image;
 pub use machine::Machine;
 pub use pclntab::{GoFunctions, PclntabError};
+pub use relocations::relocated_bytes;
 pub use returns::{Exits, ReturnSitesError, exits, return_sites};
-pub use symbols::{Function, SymbolSource, find_functions, functions_where};
+pub use symbols::{Function, SymbolSource, find_functions, function_around, function_at, functions_where};
+pub use usdt::{Operand, Usdt, usdt};
+pub use variables::{find_variables, variable_at};

@@ -64,6 +64,20 @@ impl<'image> RelativeRelocations<'image> {
     }
 }
 
+/// The bytes from `start` to the end of its load segment, at most `most_bytes`, as they are once the file is loaded at its
+/// own addresses: relative relocations are applied. `None`: the file does not hold that address.
+pub fn relocated_bytes(image: &Image, start: ElfAddress, most_bytes: usize) -> Option<Vec<u8>> {
+    let held = image.bytes_from(start)?;
+    let mut bytes = held.get(..most_bytes).unwrap_or(held).to_vec();
+    for (at, value) in RelativeRelocations::read(image).relative() {
+        let place = at.0.checked_sub(start.0).and_then(|distance| usize::try_from(distance).ok());
+        if let Some(pointer) = place.and_then(|place| bytes.get_mut(place..)?.first_chunk_mut::<8>()) {
+            *pointer = value.0.to_le_bytes();
+        }
+    }
+    Some(bytes)
+}
+
 fn entries(image: &Image) -> Option<&[Rela64<LittleEndian>]> {
     let dynamic = image
         .program_headers()

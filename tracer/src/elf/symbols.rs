@@ -29,8 +29,14 @@ pub enum SymbolSource {
     Symtab,
     /// `.dynsym`, which the dynamic linker needs and so is always there.
     Dynsym,
+    /// The tables of a separate debug file.
+    DebugFile,
     /// Go's own function table, which is never stripped.
     Pclntab,
+    /// The notes of user-space tracepoints.
+    Note,
+    /// The user named the offset.
+    Given,
 }
 
 impl fmt::Display for SymbolSource {
@@ -38,7 +44,10 @@ impl fmt::Display for SymbolSource {
         f.write_str(match self {
             SymbolSource::Symtab => ".symtab",
             SymbolSource::Dynsym => ".dynsym",
+            SymbolSource::DebugFile => "a separate debug file",
             SymbolSource::Pclntab => "Go's function table",
+            SymbolSource::Note => "USDT notes",
+            SymbolSource::Given => "offset as given",
         })
     }
 }
@@ -67,6 +76,41 @@ pub fn functions_where(image: &Image, wanted: impl FnMut(&[u8]) -> bool) -> Vec<
 }
 
 /// Keeps one of those that both tables hold: the first, in the order that the callers sort by.
+/// The name of the function that begins at an address.
+#[must_use]
+pub fn function_at(image: &Image, address: ElfAddress) -> Option<String> {
+    let sections = image.sections()?;
+    for kind in [elf::SHT_SYMTAB, elf::SHT_DYNSYM] {
+        let Ok(table) = sections.symbols(LittleEndian, image.file_bytes(), kind) else { continue };
+        let here = table
+            .iter()
+            .find(|symbol| is_function_here(symbol) && symbol.st_value(LittleEndian) == address.0);
+        let name = here.and_then(|symbol| table.symbol_name(LittleEndian, symbol).ok());
+        if let Some(name) = name.and_then(|name| str::from_utf8(name).ok()) {
+            return Some(name.to_owned());
+        }
+    }
+    None
+}
+
+/// The name of the function whose code an address is in.
+#[must_use]
+pub fn function_around(image: &Image, address: ElfAddress) -> Option<String> {
+    let sections = image.sections()?;
+    for kind in [elf::SHT_SYMTAB, elf::SHT_DYNSYM] {
+        let Ok(table) = sections.symbols(LittleEndian, image.file_bytes(), kind) else { continue };
+        let around = |symbol: &&Symbol| {
+            let distance = address.0.checked_sub(symbol.st_value(LittleEndian));
+            is_function_here(symbol) && distance.is_some_and(|bytes| bytes < symbol.st_size(LittleEndian))
+        };
+        let name = table.iter().find(around).and_then(|symbol| table.symbol_name(LittleEndian, symbol).ok());
+        if let Some(name) = name.and_then(|name| str::from_utf8(name).ok()) {
+            return Some(name.to_owned());
+        }
+    }
+    None
+}
+
 fn without_twins(mut sorted: Vec<Function>) -> Vec<Function> {
     sorted.dedup_by(|later, first| later.address == first.address && later.name == first.name);
     sorted

@@ -1,9 +1,18 @@
-//! Asks one runtime after the other whether a file holds it.
+//! Asks one runtime after the other whether a process holds it.
 
 use std::sync::Arc;
 
-use super::{Loaded, PauseSites, Reason, RecogniseError, Registers, RuntimeMemory, RuntimeStamps, demo, go};
-use crate::elf::{GoFunctions, Image};
+use super::{
+    Loaded, Lookup, MappedFiles, Marks, PauseSites, Reason, RecogniseError, Registers, RuntimeMemory,
+    RuntimeStamps, WindowRules,
+    definition::ReasonAt,
+    definitions, demo, described, go, hotspot,
+    purpose::{self, Described},
+};
+use crate::{
+    elf::{GoFunctions, Image},
+    target::Mapping,
+};
 
 /// A runtime of the catalogue.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -12,24 +21,30 @@ pub enum RuntimeKind {
     Go,
     /// The program that comes with this project and pauses itself in known ways.
     Demo,
+    /// One that a definition describes, or windows that the user defined.
+    Described,
 }
 
-/// The runtime that a file holds, and where its pauses are.
+/// The runtime that a process holds, and where its pauses are.
 #[derive(Clone, Debug)]
 pub struct Recognised {
     /// Which runtime.
     pub kind: RuntimeKind,
-    /// Its name in every output: "go", "pauselens-demo".
-    pub name: &'static str,
+    /// Its name in every output: "go", "pauselens-demo", "hotspot".
+    pub name: String,
     /// Its version, such as "1.27.3".
     pub version: String,
     /// Where its pauses begin and end.
     pub sites: PauseSites,
+    /// The files that the sites are in.
+    pub files: Vec<Arc<Image>>,
     /// The function table of a Go program, to name addresses with; `None` for other runtimes, and if it is
     /// damaged (a note says so).
     pub go_functions: Option<Arc<GoFunctions>>,
     /// What the user should know about the choice made here, one sentence each.
     pub notes: Vec<String>,
+    /// Whose the windows are, and what they are called.
+    pub rules: WindowRules,
     pub(super) decoder: Decoder,
 }
 
@@ -38,6 +53,11 @@ pub struct Recognised {
 pub(super) enum Decoder {
     Go(go::GoVersion),
     Demo,
+    Described(Described),
+    /// Windows between two places, with the argument that is their reason.
+    Between(Option<ReasonAt>),
+    /// Calls of a function of this name.
+    Call(String),
 }
 
 impl Recognised {
@@ -46,8 +66,9 @@ impl Recognised {
     #[must_use]
     pub fn is_worker(&self, thread_name: &str) -> bool {
         match &self.decoder {
-            Decoder::Go(_) => false,
+            Decoder::Go(_) | Decoder::Between(_) | Decoder::Call(_) => false,
             Decoder::Demo => demo::is_worker(thread_name),
+            Decoder::Described(described) => described.is_worker(thread_name),
         }
     }
 
@@ -55,7 +76,7 @@ impl Recognised {
     pub fn reason_needs_callers(&self) -> bool {
         match &self.decoder {
             Decoder::Go(version) => !version.is_at_least(21),
-            Decoder::Demo => false,
+            Decoder::Demo | Decoder::Described(_) | Decoder::Between(_) | Decoder::Call(_) => false,
         }
     }
 
@@ -63,16 +84,49 @@ impl Recognised {
     pub fn reason_of_callers<'a>(&self, functions: impl Iterator<Item = &'a str>) -> Reason {
         match &self.decoder {
             Decoder::Go(version) => go::reason_of_callers(version, functions),
-            Decoder::Demo => demo::reason(None),
+            Decoder::Demo | Decoder::Described(_) | Decoder::Between(_) | Decoder::Call(_) => {
+                self.reason(&Marks::default(), &Lookup::default())
+            }
         }
     }
 
-    /// Why the world was stopped, from the registers at the entry of the stopping function and at that of the
-    /// restarting one. Either may be missing (attached in the middle of a pause, a record was dropped).
-    pub fn reason(&self, at_requested: Option<Registers>, at_restarting: Option<Registers>) -> Reason {
+    /// Why the world was stopped, from the registers at the window's marks. Any may be missing (attached in the middle of a
+    /// pause, a record was dropped).
+    pub fn reason(&self, marks: &Marks, lookup: &Lookup) -> Reason {
         match &self.decoder {
-            Decoder::Go(version) => go::reason(version, at_requested, at_restarting),
-            Decoder::Demo => demo::reason(at_requested),
+            Decoder::Go(version) => go::reason(version, marks.requested, marks.restarting),
+            Decoder::Demo => demo::reason(marks.requested),
+            Decoder::Described(described) => described.reason(&self.sites, marks, lookup),
+            Decoder::Between(None) => Reason { name: "window".to_owned(), is_gc: None },
+            Decoder::Between(Some(at)) => {
+                Reason { is_gc: None, ..purpose::reason_at(at, &self.sites, marks, lookup) }
+            }
+            Decoder::Call(function) => Reason { name: function.clone(), is_gc: None },
+        }
+    }
+
+    /// What windows that are no pauses of a runtime are of: the function, or the places.
+    #[must_use]
+    pub fn windows_of(&self) -> Option<String> {
+        let names = |sites: &[super::Site]| {
+            let names: std::collections::BTreeSet<&str> =
+                sites.iter().map(|site| site.function.as_str()).collect();
+            names.into_iter().collect::<Vec<_>>().join(", ")
+        };
+        match &self.decoder {
+            Decoder::Call(function) => Some(function.clone()),
+            Decoder::Between(_) => {
+                Some(format!("{} → {}", names(&self.sites.requested), names(&self.sites.resumed)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether the runtime itself says that the window was none: a request that another one had come before.
+    pub fn is_discarded(&self, marks: &Marks) -> bool {
+        match &self.decoder {
+            Decoder::Described(described) => described.is_discarded(&self.sites, marks),
+            _ => false,
         }
     }
 
@@ -80,12 +134,18 @@ impl Recognised {
     pub fn carries_stopped(&self) -> bool {
         match &self.decoder {
             Decoder::Go(version) => go::carries_stopped(version),
-            Decoder::Demo => false,
+            _ => false,
         }
     }
 
-    /// What the runtime's own structures say of its memory, read from the process `pid` that has loaded the file there.
-    /// `None`: the runtime has none that are known.
+    /// Whether it is HotSpot.
+    #[must_use]
+    pub fn is_hotspot(&self) -> bool {
+        self.kind == RuntimeKind::Described && self.name == hotspot::NAME
+    }
+
+    /// What the runtime's own structures say of its memory, read from the process `pid`, which has the executable `image`
+    /// loaded there and its files mapped so. `None`: the runtime has none that are known.
     ///
     /// # Errors
     ///
@@ -95,13 +155,22 @@ impl Recognised {
         pid: u32,
         image: &Image,
         loaded: Option<Loaded>,
+        mappings: &[Mapping],
     ) -> Option<Result<Box<dyn RuntimeMemory>, String>> {
-        match &self.decoder {
-            Decoder::Go(_) => Some(match go::GoMemory::open(pid, image, loaded) {
+        match self.kind {
+            RuntimeKind::Described if self.is_hotspot() => {
+                let library = self.files.first()?;
+                let loaded = Loaded::find(library, library.shown_as().as_os_str(), mappings);
+                Some(match hotspot::HotSpotMemory::open(pid, library, loaded) {
+                    Ok(memory) => Ok(Box::new(memory)),
+                    Err(error) => Err(error.to_string()),
+                })
+            }
+            RuntimeKind::Go => Some(match go::GoMemory::open(pid, image, loaded) {
                 Ok(memory) => Ok(Box::new(memory)),
                 Err(error) => Err(error.to_string()),
             }),
-            Decoder::Demo => None,
+            RuntimeKind::Demo | RuntimeKind::Described => None,
         }
     }
 
@@ -109,7 +178,7 @@ impl Recognised {
     pub fn stamps(&self, at_restarting: Registers) -> RuntimeStamps {
         match &self.decoder {
             Decoder::Go(version) => go::stamps(version, at_restarting),
-            Decoder::Demo => RuntimeStamps::default(),
+            _ => RuntimeStamps::default(),
         }
     }
 }
@@ -120,13 +189,38 @@ impl Recognised {
 ///
 /// No known runtime; or one, but of a version that is too old or can't be read, or whose pause functions
 /// can't be found, placed or decoded. Half a pair of sites is never returned.
-pub fn recognise(image: &Image) -> Result<Recognised, RecogniseError> {
-    let recognised = match go::recognise(image)? {
+pub fn recognise(image: &Arc<Image>) -> Result<Recognised, RecogniseError> {
+    recognise_process(&MappedFiles::only(Arc::clone(image)))
+}
+
+/// Recognises the runtime of a process, in any of the files that it has mapped.
+///
+/// # Errors
+/// As for [`recognise`].
+pub fn recognise_process(files: &MappedFiles) -> Result<Recognised, RecogniseError> {
+    let executable = &files.files[0];
+    let own = match go::recognise(executable)? {
         Some(go) => Some(go),
-        None => demo::recognise(image)?,
+        None => demo::recognise(executable)?,
     };
-    recognised.ok_or_else(|| RecogniseError::NoKnownRuntime {
-        path: image.shown_as().to_path_buf(),
-        looked_for: format!("{}; {}", go::LOOKED_FOR, demo::LOOKED_FOR),
+    if let Some(mut recognised) = own {
+        recognised.files = vec![Arc::clone(executable)];
+        return Ok(recognised);
+    }
+    let held = described::Held::of(definitions(), files);
+    for definition in definitions() {
+        if let Some(file) = held.file(definition) {
+            return described::recognise(definition, files, Some(file));
+        }
+    }
+    let titles: Vec<&str> = definitions().iter().map(|definition| definition.title.as_str()).collect();
+    Err(RecogniseError::NoKnownRuntime {
+        path: executable.shown_as().to_path_buf(),
+        looked_for: format!(
+            "{}; {}; the functions of {} (`pauselens runtimes` says which)",
+            go::LOOKED_FOR,
+            demo::LOOKED_FOR,
+            titles.join(", ")
+        ),
     })
 }

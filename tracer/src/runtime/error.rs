@@ -9,8 +9,9 @@ use crate::elf::{ElfAddress, ReturnSitesError, SymbolSource};
 pub enum RecogniseError {
     /// The file holds no runtime of the catalogue.
     #[error(
-        "{path} holds no runtime whose pauses are known. Looked for: {looked_for}. A window from any \
-         function to any other (--enter and --exit) is to come; `nm -C {path}` lists the functions"
+        "{path} and the libraries of the process hold no runtime whose pauses are known. Looked for: {looked_for}. \
+         Windows between any two places can be traced with --enter and --exit, calls of a function with \
+         --function; `nm -C {path}` lists the functions"
     )]
     NoKnownRuntime {
         /// The file's name, as shown to the user.
@@ -110,6 +111,24 @@ pub enum RecogniseError {
         /// Why.
         source: ReturnSitesError,
     },
+    /// No candidate's places are all there.
+    #[error(
+        "{path} holds {runtime}, but not the places of its pauses. Tried, in this order: {}. Next: {hint}",
+        numbered(.tried)
+    )]
+    PlacesNotFound {
+        /// The file.
+        path: PathBuf,
+        /// The runtime's name for people.
+        runtime: String,
+        /// What each candidate lacks, and where a separate debug file was looked for.
+        tried: Vec<String>,
+        /// What would help.
+        hint: String,
+    },
+    /// A place that the user named.
+    #[error(transparent)]
+    Place(#[from] super::LocateError),
 }
 
 fn absent(missing: &[String]) -> String {
@@ -121,4 +140,10 @@ fn absent(missing: &[String]) -> String {
 
 fn listed(addresses: &[ElfAddress]) -> String {
     addresses.iter().map(ElfAddress::to_string).collect::<Vec<_>>().join(", ")
+}
+
+fn numbered(tried: &[String]) -> String {
+    let numbered: Vec<String> =
+        tried.iter().enumerate().map(|(index, what)| format!("({}) {what}", index + 1)).collect();
+    numbered.join("; ")
 }

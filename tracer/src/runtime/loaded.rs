@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// The program as it is loaded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Loaded {
     /// Runtime address minus ELF address.
     bias: u64,

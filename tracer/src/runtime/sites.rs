@@ -1,85 +1,168 @@
-//! The places in a file where pauses begin and end.
+//! The places in files where windows begin and end.
 
 use crate::elf::{
-    ElfAddress, FileOffset, Function, Image, ReturnSitesError, SymbolSource, entry_site, return_sites,
+    ElfAddress, FileOffset, Function, Image, Operand, ReturnSitesError, SymbolSource, Usdt, entry_site,
+    return_sites,
 };
 
-/// One instruction for a probe.
+/// One instruction at which a probe goes.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Site {
-    /// The function that the instruction is in.
+    /// The function that the site is in, or the tracepoint, as the user may write it.
     pub function: String,
-    /// Its address in the file's symbol table.
+    /// Which of the process's files: an index into [`super::Recognised::files`].
+    pub file: usize,
+    /// The instruction in the file's own addresses.
     pub elf_address: ElfAddress,
-    /// Its place in the file, which the kernel wants for a uprobe.
+    /// The instruction's place in the file, in bytes: what a probe wants.
     pub file_offset: FileOffset,
     /// The table that named the function.
     pub source: SymbolSource,
-    /// What the instruction is to its function.
+    /// What the instruction is.
     pub kind: SiteKind,
+    /// The counter that the kernel must raise for a tracepoint to be reached.
+    pub semaphore: Option<FileOffset>,
+    /// Where a tracepoint's arguments are; `None` for functions, whose arguments are where the calling convention says.
+    pub arguments: Option<Vec<Operand>>,
 }
 
-/// What an instruction is to its function.
+/// What the instruction at a site is.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum SiteKind {
-    /// The first instruction, or one soon after it that sees the same arguments: see [`entry_site`].
+    /// At a function's beginning.
     Entry,
     /// A return instruction.
     Return,
+    /// A jump to another function, which is where a call ends.
+    TailJump,
+    /// A user-space tracepoint.
+    Usdt,
+    /// An instruction that the user named.
+    Given,
 }
 
-/// The four moments of a runtime's pauses. A moment with several sites is reached through one of them.
-#[derive(Clone, Debug, Eq, PartialEq)]
+/// The sites of one runtime's windows. A mark without sites is not seen.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct PauseSites {
-    /// A thread asks for the world to stop.
-    pub requested: Site,
-    /// Every mutator has stopped.
+    /// The window opens. At least one.
+    pub requested: Vec<Site>,
+    /// The world has stopped.
     pub stopped: Vec<Site>,
-    /// The call that restarts the world begins.
-    pub restarting: Site,
-    /// The call that restarts the world returns.
+    /// What the window is for is told.
+    pub told: Vec<Site>,
+    /// The restart begins.
+    pub restarting: Vec<Site>,
+    /// The window closes. At least one.
     pub resumed: Vec<Site>,
+    /// A call ends in a jump to another function.
+    pub tail_jumps: Vec<Site>,
+    /// How goroutines move between threads, where windows are theirs.
+    pub goroutines: Option<GoroutineSites>,
+}
+
+/// Where the Go scheduler can be seen.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct GoroutineSites {
+    /// A goroutine is on its thread no more.
+    pub leaves: Site,
+    /// A goroutine gets on a thread.
+    pub enters: Site,
+    /// A goroutine ends.
+    pub ends: Site,
 }
 
 impl PauseSites {
-    /// The sites of a runtime that stops the world in one function and restarts it in another one.
+    /// From the entry of `stop` through its return and the entry of `start` to the return of that.
     ///
     /// # Errors
-    ///
-    /// One of the functions can't be decoded, or isn't code of the file.
+    /// When a return can't be placed.
     pub(super) fn of(
         image: &Image,
         stop: &Function,
         start: &Function,
     ) -> Result<PauseSites, ReturnSitesError> {
-        let (stopped, resumed) = (return_sites(image, stop)?, return_sites(image, start)?);
         Ok(PauseSites {
-            requested: site(image, stop, entry_site(image, stop), SiteKind::Entry)?,
-            stopped: returns(image, stop, &stopped)?,
-            restarting: site(image, start, entry_site(image, start), SiteKind::Entry)?,
-            resumed: returns(image, start, &resumed)?,
+            requested: vec![Site::entry(image, stop)?],
+            stopped: Site::returns(image, stop)?,
+            restarting: vec![Site::entry(image, start)?],
+            resumed: Site::returns(image, start)?,
+            ..PauseSites::default()
         })
+    }
+
+    /// All of them.
+    pub fn all(&self) -> impl Iterator<Item = &Site> {
+        let marks = [&self.requested, &self.stopped, &self.told, &self.restarting, &self.resumed];
+        let goroutines = self.goroutines.iter().flat_map(|sites| [&sites.leaves, &sites.enters, &sites.ends]);
+        marks.into_iter().flatten().chain(&self.tail_jumps).chain(goroutines)
     }
 }
 
-fn returns(
-    image: &Image,
-    function: &Function,
-    addresses: &[ElfAddress],
-) -> Result<Vec<Site>, ReturnSitesError> {
-    addresses.iter().map(|address| site(image, function, *address, SiteKind::Return)).collect()
-}
+impl Site {
+    /// A function's entry, at the instruction that is cheapest to probe there.
+    ///
+    /// # Errors
+    /// When the function is not in the file's code.
+    pub(super) fn entry(image: &Image, function: &Function) -> Result<Self, ReturnSitesError> {
+        Self::at(image, function, entry_site(image, function), SiteKind::Entry)
+    }
 
-fn site(
-    image: &Image,
-    function: &Function,
-    elf_address: ElfAddress,
-    kind: SiteKind,
-) -> Result<Site, ReturnSitesError> {
-    let file_offset = image.file_offset(elf_address).ok_or_else(|| ReturnSitesError::NotCode {
-        function: function.name.clone(),
-        address: function.address,
-        size_bytes: function.size_bytes,
-    })?;
-    Ok(Site { function: function.name.clone(), elf_address, file_offset, source: function.source, kind })
+    /// A function's return instructions.
+    ///
+    /// # Errors
+    /// When its code can't be decoded, or has none.
+    pub(super) fn returns(image: &Image, function: &Function) -> Result<Vec<Self>, ReturnSitesError> {
+        let addresses = return_sites(image, function)?;
+        addresses.iter().map(|address| Self::at(image, function, *address, SiteKind::Return)).collect()
+    }
+
+    /// An instruction of a function.
+    ///
+    /// # Errors
+    /// When it is not in the file's code.
+    pub(super) fn at(
+        image: &Image,
+        function: &Function,
+        elf_address: ElfAddress,
+        kind: SiteKind,
+    ) -> Result<Self, ReturnSitesError> {
+        let file_offset = image.file_offset(elf_address).filter(|_| image.is_executable(elf_address));
+        let file_offset = file_offset.ok_or_else(|| ReturnSitesError::NotCode {
+            function: function.name.clone(),
+            address: function.address,
+            size_bytes: function.size_bytes,
+        })?;
+        Ok(Self {
+            function: function.name.clone(),
+            file: 0,
+            elf_address,
+            file_offset,
+            source: function.source,
+            kind,
+            semaphore: None,
+            arguments: None,
+        })
+    }
+
+    /// A tracepoint; `None` if it is not in the file's code.
+    pub(super) fn usdt(image: &Image, usdt: &Usdt) -> Option<Self> {
+        let file_offset = image.file_offset(usdt.address).filter(|_| image.is_executable(usdt.address))?;
+        Some(Self {
+            function: format!("usdt:{}:{}", usdt.provider, usdt.name),
+            file: 0,
+            elf_address: usdt.address,
+            file_offset,
+            source: SymbolSource::Note,
+            kind: SiteKind::Usdt,
+            semaphore: usdt.semaphore,
+            arguments: Some(usdt.arguments.clone()),
+        })
+    }
+
+    /// The same in that file of the process's.
+    #[must_use]
+    pub(super) fn in_file(mut self, file: usize) -> Self {
+        self.file = file;
+        self
+    }
 }

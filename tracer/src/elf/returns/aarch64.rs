@@ -33,7 +33,7 @@ pub(super) fn exits(address: ElfAddress, code: &[u8]) -> Result<Exits, Undecodab
         if word & RETURN.0 == RETURN.1 || SIGNED_RETURNS.contains(&word) {
             exits.returns.push(at);
         } else if word & JUMP.0 == JUMP.1 && !(address.0..end).contains(&jump_target(at, word)) {
-            exits.jumps_out.push(at);
+            exits.tail_jumps.push((at, ElfAddress(jump_target(at, word))));
         }
     }
     Ok(exits)
@@ -72,7 +72,7 @@ mod tests {
     fn tells_jumps_out_from_jumps_inside() {
         // b +8 (to the ret); b -8 (before the function); ret; b +4 (behind it)
         let exits = found(&[0x1400_0002, 0x17ff_fffe, 0xd65f_03c0, 0x1400_0001]).unwrap();
-        assert_eq!(exits.jumps_out, [at(1), at(3)]);
+        assert_eq!(exits.tail_jumps.iter().map(|(at, _)| *at).collect::<Vec<_>>(), [at(1), at(3)]);
     }
 
     #[test]

@@ -21,10 +21,11 @@ const LONGEST_FUNCTION_BYTES: u64 = 16 << 20;
 pub struct Exits {
     /// The return instructions, in order of address.
     pub returns: Vec<ElfAddress>,
-    /// Direct jumps to an address outside of the function, in order of address: calls in tail position, and
-    /// jumps to code that the compiler split off. A call that leaves this way passes none of the return
-    /// instructions.
-    pub jumps_out: Vec<ElfAddress>,
+    /// Unconditional direct jumps to an address outside of the function, with that address: calls in tail position, and
+    /// jumps to code that the compiler split off. A call that leaves this way passes none of the return instructions.
+    pub tail_jumps: Vec<(ElfAddress, ElfAddress)>,
+    /// Conditional ones.
+    pub jumps_out: Vec<(ElfAddress, ElfAddress)>,
 }
 
 /// Finds the return instructions of `function`, in order of address.
@@ -34,10 +35,10 @@ pub struct Exits {
 /// The function's size is unknown, its code isn't in the file, it can't be decoded from begin to end, or
 /// nothing in it returns.
 pub fn return_sites(image: &Image, function: &Function) -> Result<Vec<ElfAddress>, ReturnSitesError> {
-    let Exits { returns, jumps_out } = exits(image, function)?;
+    let Exits { returns, tail_jumps, jumps_out } = exits(image, function)?;
     if returns.is_empty() {
         let function = function.name.clone();
-        return Err(ReturnSitesError::NoReturn { function, jumps_out: jumps_out.len() });
+        return Err(ReturnSitesError::NoReturn { function, jumps_out: tail_jumps.len() + jumps_out.len() });
     }
     Ok(returns)
 }

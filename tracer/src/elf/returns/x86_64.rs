@@ -31,8 +31,10 @@ pub(super) fn exits(address: ElfAddress, code: &[u8]) -> Result<Exits, Undecodab
                 let target = instruction.near_branch_target();
                 if (address.0..end).contains(&target) {
                     branches.push((at, target));
+                } else if instruction.flow_control() == FlowControl::UnconditionalBranch {
+                    exits.tail_jumps.push((at, ElfAddress(target)));
                 } else {
-                    exits.jumps_out.push(at);
+                    exits.jumps_out.push((at, ElfAddress(target)));
                 }
             }
             _ => {}
@@ -103,6 +105,6 @@ mod tests {
         let code = [0x74, 0, 0xc3, 0xe9, 0, 1, 0, 0, 0xff, 0x20, 0x48, 0xcf];
         let found = exits(START, &code).unwrap();
         assert_eq!(found.returns, [ElfAddress(0x401002)]);
-        assert_eq!(found.jumps_out, [ElfAddress(0x401003)]);
+        assert_eq!(found.tail_jumps, [(ElfAddress(0x401003), ElfAddress(0x401108))]);
     }
 }

@@ -24,8 +24,8 @@ mod tests {
     #[test]
     fn names_every_number() {
         let of = |number: u64| {
-            let registers =
-                if cfg!(target_arch = "aarch64") { [number, 9, 9, 9, 9, 9] } else { [9, 9, 9, number, 9, 9] };
+            let mut registers = [9; tracer_common::pause::REGISTERS];
+            registers[if cfg!(target_arch = "aarch64") { 0 } else { 3 }] = number;
             let reason = reason(Some(Registers(registers)));
             assert_eq!(reason.is_gc, Some(false));
             reason.name

@@ -3,7 +3,7 @@
 use super::sites::pause_sites;
 use crate::{
     elf::Image,
-    runtime::{RecogniseError, Recognised, RuntimeKind, catalogue::Decoder},
+    runtime::{RecogniseError, Recognised, RuntimeKind, WindowRules, catalogue::Decoder},
 };
 
 /// What identifies the demonstration.
@@ -16,9 +16,11 @@ pub(in crate::runtime) fn recognise(image: &Image) -> Result<Option<Recognised>,
     let sites = pause_sites(image)?;
     Ok(sites.map(|sites| Recognised {
         kind: RuntimeKind::Demo,
-        name: "pauselens-demo",
+        name: "pauselens-demo".to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         sites,
+        files: Vec::new(),
+        rules: WindowRules::default(),
         go_functions: None,
         notes: Vec::new(),
         decoder: Decoder::Demo,
@@ -44,7 +46,7 @@ mod tests {
 
     fn recognised(source: &str, arguments: &[&str]) -> Result<Recognised, RecogniseError> {
         let folder = tempfile::tempdir().unwrap();
-        recognise(&open(&compile(folder.path(), source, arguments)))
+        recognise(&std::sync::Arc::new(open(&compile(folder.path(), source, arguments))))
     }
 
     #[test]
@@ -54,12 +56,15 @@ mod tests {
         {
             let demo = recognised(BOTH, arguments).unwrap();
             assert_eq!(
-                (demo.kind, demo.name, demo.version.as_str()),
+                (demo.kind, demo.name.as_str(), demo.version.as_str()),
                 (RuntimeKind::Demo, "pauselens-demo", env!("CARGO_PKG_VERSION"))
             );
-            assert_eq!((demo.sites.requested.source, demo.sites.requested.kind), (source, SiteKind::Entry));
+            assert_eq!(
+                (demo.sites.requested[0].source, demo.sites.requested[0].kind),
+                (source, SiteKind::Entry)
+            );
             assert_eq!((demo.sites.stopped.len(), demo.sites.resumed.len()), (1, 1));
-            assert!(demo.sites.stopped[0].file_offset > demo.sites.requested.file_offset);
+            assert!(demo.sites.stopped[0].file_offset > demo.sites.requested[0].file_offset);
         }
     }
 

@@ -130,7 +130,9 @@ mod tests {
     }
 
     fn registers(first: u64, second: u64) -> Option<Registers> {
-        Some(Registers([first, second, 0, 0, 0, 0]))
+        let mut registers = Registers::default();
+        registers.0[..2].copy_from_slice(&[first, second]);
+        Some(registers)
     }
 
     fn shown(

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{GoVersion, sites::pause_sites};
 use crate::{
     elf::{GoFunctions, Image, PclntabError, build_info::has_build_info, go_version},
-    runtime::{RecogniseError, Recognised, RuntimeKind, catalogue::Decoder},
+    runtime::{RecogniseError, Recognised, RuntimeKind, WindowRules, catalogue::Decoder},
 };
 
 /// What identifies a Go program.
@@ -55,9 +55,11 @@ pub(in crate::runtime) fn recognise(image: &Image) -> Result<Option<Recognised>,
     let sites = pause_sites(image, functions.as_ref())?;
     Ok(Some(Recognised {
         kind: RuntimeKind::Go,
-        name: "go",
+        name: "go".to_owned(),
         version: version.to_string(),
         sites,
+        files: Vec::new(),
+        rules: WindowRules::default(),
         go_functions: functions.ok().map(Arc::new),
         notes,
         decoder: Decoder::Go(version),
@@ -114,14 +116,14 @@ mod tests {
         let words = words.iter().chain(changes).chain(&GOOD);
         let source = words.fold(PROGRAM.to_owned(), |source, (word, value)| source.replace(word, value));
         let folder = tempfile::tempdir().unwrap();
-        recognise(&open(&compile(folder.path(), &source, arguments)))
+        recognise(&Arc::new(open(&compile(folder.path(), &source, arguments))))
     }
 
     #[test]
     fn symbols_do_without_the_function_table() {
         let go = recognised("go1.27.3", &[], &[]).unwrap();
         assert_eq!((go.kind, go.version.as_str()), (RuntimeKind::Go, "1.27.3"));
-        assert_eq!((go.sites.requested.source, go.sites.stopped.len()), (SymbolSource::Symtab, 1));
+        assert_eq!((go.sites.requested[0].source, go.sites.stopped.len()), (SymbolSource::Symtab, 1));
         assert!(go.go_functions.is_none());
         assert!(matches!(&go.notes[..], [note] if note.contains("no Go function table")), "{:?}", go.notes);
     }

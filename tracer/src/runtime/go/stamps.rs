@@ -36,9 +36,15 @@ pub(in crate::runtime) fn stamps(version: &GoVersion, at_restarting: Registers) 
 mod tests {
     use super::*;
 
+    fn registers(first: [u64; 6]) -> Registers {
+        let mut registers = Registers::default();
+        registers.0[..6].copy_from_slice(&first);
+        registers
+    }
+
     #[test]
     fn each_version_passes_more() {
-        let registers = Registers([100, 2, 50, 70, 20, 0]);
+        let registers = registers([100, 2, 50, 70, 20, 0]);
         let of = |text: &str| stamps(&GoVersion::parse(text).unwrap(), registers);
         assert_eq!(of("go1.21.13"), RuntimeStamps::default());
         let in_1_22 = RuntimeStamps { requested_ns: Some(50), stopped_ns: None, now_ns: Some(100) };
@@ -49,7 +55,7 @@ mod tests {
     #[test]
     fn zero_is_no_reading() {
         let version = GoVersion::parse("go1.27.3").unwrap();
-        let stamps = stamps(&version, Registers([0, 1, 50, 70, 20, 0]));
+        let stamps = stamps(&version, registers([0, 1, 50, 70, 20, 0]));
         assert_eq!(stamps, RuntimeStamps { requested_ns: Some(50), stopped_ns: Some(70), now_ns: None });
     }
 }
