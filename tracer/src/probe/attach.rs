@@ -1,55 +1,61 @@
-//! Attaching the plan's probes, all through file descriptors: when the tracer is gone, so are they.
+//! Attaching the host's part of a plan, all through file descriptors: when the tracer is gone, so are its probes.
 
 use std::{
-    fs::File,
     io,
-    num::NonZeroU32,
-    os::fd::{AsFd as _, AsRawFd as _, OwnedFd},
-    path::PathBuf,
+    os::fd::{AsFd as _, OwnedFd},
     thread::JoinHandle,
 };
 
 use aya::{
     Ebpf,
-    programs::{
-        Program, ProgramFd, UProbe,
-        raw_trace_point::RawTracePointLink,
-        uprobe::{UProbeLink, UProbeScope},
-    },
+    programs::{Program, ProgramFd, raw_trace_point::RawTracePointLink, uprobe::UProbeLink},
 };
 use thiserror::Error;
 
 use super::{
     load::Loaded,
     perf_event::attach_tracepoint,
-    plan::{Plan, Source, Step},
-    software::attach_all,
+    plan::{Plan, Source},
+    process::ProcessProbes,
 };
 use crate::message::message;
 
-/// Everything in place. Dropping it takes the probes away.
+/// The host's probes in place. Dropping it takes them away.
 #[derive(Debug)]
 pub struct Attached {
     /// Programs and maps.
     pub ebpf: Ebpf,
-    /// How many threads have their events.
-    pub threads: usize,
-    placed: Placed,
+    /// See [`Loaded::task_registers`].
+    pub task_registers: bool,
+    host: HostProbes,
+}
+
+/// What is attached once, apart from the programs themselves. Dropped in this order.
+#[derive(Debug, Default)]
+struct HostProbes {
+    raw_tracepoints: Vec<RawTracePointLink>,
+    // The kernel takes these away one at a time, tens of milliseconds each.
+    tracepoints: Vec<OwnedFd>,
 }
 
 impl Attached {
-    /// Begins to take the probes away, and leaves programs and maps behind to be read.
+    /// Begins to take all probes away, those of the processes as well. The programs and maps go with them.
     #[must_use]
-    pub fn detach(self) -> (Ebpf, Detaching) {
-        let Self { ebpf, placed, .. } = self;
-        let Placed { software, raw_tracepoints, tracepoints, uprobes } = placed;
+    pub fn detach(self, processes: Vec<ProcessProbes>) -> Detaching {
+        let Self { ebpf, host, .. } = self;
+        let (mut software, mut uprobes, mut semaphored) = (Vec::new(), Vec::new(), Vec::new());
+        for process in processes {
+            software.extend(process.software);
+            uprobes.extend(process.uprobes);
+            semaphored.extend(process.semaphored);
+        }
         let others = std::thread::spawn(move || {
+            // First what costs the most.
             drop(software);
-            drop(raw_tracepoints);
-            // The kernel takes these away one at a time, tens of milliseconds each.
-            drop(tracepoints);
+            drop(host);
+            drop(ebpf);
         });
-        (ebpf, Detaching { uprobes, others: Some(others) })
+        Detaching { uprobes, semaphored, others: Some(others) }
     }
 }
 
@@ -57,6 +63,8 @@ impl Attached {
 #[derive(Debug)]
 pub struct Detaching {
     uprobes: Vec<UProbeLink>,
+    /// Uprobes as well: what is said below is true of them too.
+    semaphored: Vec<OwnedFd>,
     others: Option<JoinHandle<()>>,
 }
 
@@ -78,21 +86,15 @@ impl Drop for Detaching {
             for link in self.uprobes.drain(..) {
                 scope.spawn(move || drop(link));
             }
+            for event in self.semaphored.drain(..) {
+                scope.spawn(move || drop(event));
+            }
         });
         if let Some(others) = self.others.take() {
             // It only closes descriptors; if it failed the kernel closes them at our end.
             let _ = others.join();
         }
     }
-}
-
-/// What is attached, apart from the programs themselves. Dropped in this order: first what costs the most.
-#[derive(Debug, Default)]
-struct Placed {
-    software: Vec<OwnedFd>,
-    raw_tracepoints: Vec<RawTracePointLink>,
-    tracepoints: Vec<OwnedFd>,
-    uprobes: Vec<UProbeLink>,
 }
 
 /// A probe could not be attached.
@@ -153,26 +155,21 @@ pub enum AttachError {
     Missing(&'static str),
 }
 
-/// Attaches every step of the plan. `executable` is the open file that the uprobes are placed in.
+/// Attaches the tracepoints of the plan. They do nothing before a process is let through the gate.
 ///
 /// # Errors
 /// See [`AttachError`]. What had been attached by then is taken away again.
-pub fn attach(loaded: Loaded, plan: &Plan, pid: u32, executable: &File) -> Result<Attached, AttachError> {
-    let Loaded { mut ebpf } = loaded;
-    let mut placed = Placed::default();
-    let mut software = Vec::new();
+pub fn attach_host(loaded: Loaded, plan: &Plan) -> Result<Attached, AttachError> {
+    let Loaded { mut ebpf, task_registers } = loaded;
+    let mut host = HostProbes::default();
     for step in &plan.steps {
         match &step.source {
-            Source::Uprobe(site) => {
-                let program = uprobe(&mut ebpf, step.program)?;
-                placed.uprobes.push(attach_uprobe(program, step, site.file_offset.0, pid, executable)?);
-            }
             Source::Tracepoint { id, .. } => {
                 let program = program_fd(&ebpf, step.program)?;
                 let event = attach_tracepoint(*id, program.as_fd()).map_err(|source| {
                     AttachError::Tracepoint { need: step.need, source_name: step.source.describe(), source }
                 })?;
-                placed.tracepoints.push(event);
+                host.tracepoints.push(event);
             }
             Source::RawTracepoint { event } => {
                 let program = match ebpf.program_mut(step.program) {
@@ -181,57 +178,23 @@ pub fn attach(loaded: Loaded, plan: &Plan, pid: u32, executable: &File) -> Resul
                 };
                 let name = event.split_once(':').map_or(*event, |(_, name)| name);
                 let link = program.attach(name).and_then(|link| program.take_link(link));
-                placed.raw_tracepoints.push(link.map_err(|error| AttachError::RawTracepoint {
+                host.raw_tracepoints.push(link.map_err(|error| AttachError::RawTracepoint {
                     need: step.need,
                     source_name: step.source.describe(),
                     reason: message(&error),
                 })?);
             }
-            Source::Software(event) => software.push((*event, step.program)),
+            // Of a process: see `attach_process`.
+            Source::Uprobe(_) | Source::Software(_) => {}
         }
     }
-    let software = software
-        .into_iter()
-        .map(|(event, program)| Ok((event, program_fd(&ebpf, program)?.as_fd())))
-        .collect::<Result<Vec<_>, AttachError>>()?;
-    let (descriptors, threads) =
-        attach_all(pid, &software).map_err(|source| AttachError::Software { pid, source })?;
-    placed.software = descriptors;
-    Ok(Attached { ebpf, threads, placed })
+    Ok(Attached { ebpf, task_registers, host })
 }
 
-fn uprobe<'a>(ebpf: &'a mut Ebpf, name: &'static str) -> Result<&'a mut UProbe, AttachError> {
-    match ebpf.program_mut(name) {
-        Some(Program::UProbe(program)) => Ok(program),
-        _ => Err(AttachError::Missing(name)),
-    }
-}
-
-fn program_fd<'a>(ebpf: &'a Ebpf, name: &'static str) -> Result<&'a ProgramFd, AttachError> {
+pub(super) fn program_fd<'a>(ebpf: &'a Ebpf, name: &'static str) -> Result<&'a ProgramFd, AttachError> {
     match ebpf.program(name) {
         Some(Program::TracePoint(program)) => program.fd().map_err(|_| AttachError::Missing(name)),
         Some(Program::PerfEvent(program)) => program.fd().map_err(|_| AttachError::Missing(name)),
         _ => Err(AttachError::Missing(name)),
     }
-}
-
-fn attach_uprobe(
-    program: &mut UProbe,
-    step: &Step,
-    file_offset: u64,
-    pid: u32,
-    executable: &File,
-) -> Result<UProbeLink, AttachError> {
-    let failed = |reason: String| AttachError::Uprobe {
-        need: step.need,
-        source_name: step.source.describe(),
-        pid,
-        reason,
-    };
-    // Through the open descriptor: the path may be gone, replaced, or of another mount namespace.
-    let path = PathBuf::from(format!("/proc/self/fd/{}", executable.as_raw_fd()));
-    let scope =
-        NonZeroU32::new(pid).map(UProbeScope::OneProcess).ok_or_else(|| failed("pid 0".to_owned()))?;
-    let link = program.attach(file_offset, path, scope).and_then(|link| program.take_link(link));
-    link.map_err(|error| failed(message(&error)))
 }

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fs, os::unix::fs::MetadataExt as _};
 use super::{event_format::EventFormat, tracefs::Tracefs};
 
 /// Every tracepoint that a plan may name.
-pub const TRACEPOINTS: [&str; 16] = [
+pub const TRACEPOINTS: [&str; 18] = [
     "exceptions:page_fault_user",
     "kmem:rss_stat",
     "signal:signal_generate",
@@ -22,10 +22,13 @@ pub const TRACEPOINTS: [&str; 16] = [
     "compaction:mm_compaction_begin",
     "compaction:mm_compaction_end",
     "block:block_bio_queue",
+    "task:task_newtask",
+    "sched:sched_process_exec",
 ];
 
-/// Those of [`TRACEPOINTS`] that a trace can't do without.
-const REQUIRED: [&str; 2] = ["sched:sched_process_exit", "sched:sched_process_free"];
+/// Those of [`TRACEPOINTS`] that a trace can't do without; the last two are used only where new processes are to be noticed.
+const REQUIRED: [&str; 4] =
+    ["sched:sched_process_exit", "sched:sched_process_free", "task:task_newtask", "sched:sched_process_exec"];
 
 /// Those of [`TRACEPOINTS`] that a trace can do without, at the price of a part of its result.
 pub fn optional_tracepoints() -> impl Iterator<Item = &'static str> {

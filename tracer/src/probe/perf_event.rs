@@ -4,6 +4,8 @@
 //! in a mounted tracefs only; programs and maps are aya's all the same.
 
 use std::{
+    ffi::CString,
+    fs::{self, File},
     io,
     os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd},
 };
@@ -29,6 +31,33 @@ pub(super) fn attach_tracepoint(id: u64, program: BorrowedFd<'_>) -> io::Result<
     // it stays off, and nothing but the program is run.
     attributes.set_disabled(1);
     let event = open(&mut attributes, -1, 0)?;
+    set_program(&event, program)?;
+    Ok(event)
+}
+
+/// Puts a program on an instruction of a file, as one process executes it, and has the kernel raise the counter at
+/// `semaphore_offset` in that process's memory for as long as the returned descriptor is open.
+///
+/// The fields are those of `/sys/bus/event_source/devices/uprobe/format/` (Linux 4.20).
+///
+/// # Errors
+/// What perf_event_open(2) or the ioctl said; the kernel has no uprobe events.
+pub(super) fn attach_uprobe_event(
+    program: BorrowedFd<'_>,
+    file: &File,
+    offset: u64,
+    semaphore_offset: u64,
+    pid: u32,
+) -> io::Result<OwnedFd> {
+    const TYPE: &str = "/sys/bus/event_source/devices/uprobe/type";
+    let number = fs::read_to_string(TYPE)?;
+    let number = number.trim().parse().map_err(|_| io::Error::other(format!("{TYPE} holds {number:?}")))?;
+    let path = CString::new(format!("/proc/self/fd/{}", file.as_raw_fd())).map_err(io::Error::other)?;
+    let mut attributes =
+        perf_event_attr { type_: number, config: semaphore_offset << 32, ..Default::default() };
+    attributes.__bindgen_anon_3.config1 = path.as_ptr() as u64;
+    attributes.__bindgen_anon_4.config2 = offset;
+    let event = open(&mut attributes, i32::try_from(pid).map_err(io::Error::other)?, -1)?;
     set_program(&event, program)?;
     Ok(event)
 }

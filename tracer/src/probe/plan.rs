@@ -22,6 +22,8 @@ pub struct Plan {
     pub schedule_seen: bool,
     /// Requests to block devices are seen.
     pub devices_seen: bool,
+    /// Which new processes are told of: bits of [`tracer_common::lineage::tell`].
+    pub lineage: Option<u32>,
     /// NUMA balancing is on.
     pub numa_balancing: bool,
     /// The tracer's pid namespace, unless it is the initial one.
@@ -102,10 +104,12 @@ impl Source {
 
 /// `runtime.startTheWorldWithSema+0x1c3 (return)`, or the name alone for an entry.
 fn describe_site(site: &Site) -> String {
-    match site.kind {
-        SiteKind::Entry => format!("{} at file offset {:#x}", site.function, site.file_offset),
-        SiteKind::Return => format!("{}, return at file offset {:#x}", site.function, site.file_offset),
-    }
+    let what = match site.kind {
+        SiteKind::Entry | SiteKind::Usdt | SiteKind::Given => " at",
+        SiteKind::Return => ", return at",
+        SiteKind::TailJump => ", jump out of it at",
+    };
+    format!("{}{what} file offset {:#x}", site.function, site.file_offset)
 }
 
 impl SoftwareEvent {
@@ -151,11 +155,20 @@ pub enum Stopped {
     Stamp,
 }
 
-/// Decides.
+/// Decides for one process: what the host's part is, and this process's.
 ///
 /// # Errors
 /// When something that can't be done without is missing.
 pub fn plan(facts: &Facts, sites: &PauseSites, stopped: Stopped) -> Result<Plan, PlanError> {
+    Ok(plan_host(facts)?.for_process(sites, stopped))
+}
+
+/// Decides what does not depend on a process's program: everything but the places in it. The tracepoints of this plan are
+/// attached once, its software events on every process that is traced.
+///
+/// # Errors
+/// When something that can't be done without is missing.
+pub fn plan_host(facts: &Facts) -> Result<Plan, PlanError> {
     let mut plan = Plan {
         steps: Vec::new(),
         skipped: Vec::new(),
@@ -163,11 +176,11 @@ pub fn plan(facts: &Facts, sites: &PauseSites, stopped: Stopped) -> Result<Plan,
         kinds_exact: false,
         schedule_seen: false,
         devices_seen: false,
+        lineage: None,
         numa_balancing: facts.numa_balancing,
         pid_namespace: facts.pid_namespace,
         field_offsets: Vec::new(),
     };
-    needs::plan_windows(&mut plan, sites, stopped);
     needs::plan_thread_ends(&mut plan, facts)?;
     needs::plan_fault_ends(&mut plan, facts);
     needs::plan_kinds(&mut plan, facts);
@@ -176,6 +189,39 @@ pub fn plan(facts: &Facts, sites: &PauseSites, stopped: Stopped) -> Result<Plan,
     needs::plan_devices(&mut plan, facts);
     needs::plan_fault_begins(&mut plan, facts);
     Ok(plan)
+}
+
+impl Plan {
+    /// This plan with what notices new processes. `tell`: bits of [`tracer_common::lineage::tell`].
+    ///
+    /// # Errors
+    /// When the kernel lacks what it takes.
+    pub fn with_lineage(mut self, facts: &Facts, tell: u32) -> Result<Self, PlanError> {
+        needs::plan_lineage(&mut self, facts)?;
+        self.lineage = Some(tell);
+        Ok(self)
+    }
+
+    /// This plan with the places of a process's program, which come first.
+    #[must_use]
+    pub fn for_process(&self, sites: &PauseSites, stopped: Stopped) -> Self {
+        let mut plan = Self { steps: Vec::new(), skipped: Vec::new(), ..self.clone() };
+        needs::plan_windows(&mut plan, sites, stopped);
+        plan.steps.extend(self.steps.iter().cloned());
+        plan.skipped.extend(self.skipped.iter().cloned());
+        plan
+    }
+}
+
+impl Source {
+    /// Whether it is attached to a process. The others are attached once for the whole host.
+    #[must_use]
+    pub fn belongs_to_process(&self) -> bool {
+        match self {
+            Self::Uprobe(_) | Self::Software(_) => true,
+            Self::Tracepoint { .. } | Self::RawTracepoint { .. } => false,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ pub(super) fn attach_all(pid: u32, wanted: &[Wanted<'_>]) -> io::Result<(Vec<Own
         if fresh.is_empty() {
             return Ok((events, done.len()));
         }
-        allow_descriptors(events.len() + fresh.len() * wanted.len());
+        allow_descriptors(open_descriptors() + fresh.len() * wanted.len());
         for tid in fresh {
             done.insert(tid);
             for (event, program) in wanted {
@@ -42,6 +42,11 @@ pub(super) fn attach_all(pid: u32, wanted: &[Wanted<'_>]) -> io::Result<(Vec<Own
             }
         }
     }
+}
+
+/// How many files are open: other processes are traced as well.
+fn open_descriptors() -> usize {
+    std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count)
 }
 
 /// Raises the limit of open files as far as it may be raised, when so many are needed. A failure shows itself when

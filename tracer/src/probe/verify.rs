@@ -5,6 +5,7 @@ use std::{
     fs::File,
     io,
     os::unix::fs::{FileExt as _, MetadataExt as _},
+    sync::Arc,
 };
 
 use thiserror::Error;
@@ -73,24 +74,22 @@ pub enum VerifyError {
 /// See [`VerifyError`].
 pub fn verify_sites(
     target: &Target,
-    image: &Image,
+    files: &[Arc<Image>],
     sites: &PauseSites,
     mappings: &[Mapping],
 ) -> Result<(), VerifyError> {
     let pid = target.pid();
     let unreadable = |source| VerifyError::Unreadable { pid, source };
     let memory = File::open(format!("/proc/{pid}/mem")).map_err(unreadable)?;
-    let program = Program {
-        path: target.exe().as_os_str(),
-        inode: image.file().metadata().map(|metadata| metadata.ino()).map_err(unreadable)?,
-    };
-    let all = [&sites.requested, &sites.restarting].into_iter().chain(&sites.stopped).chain(&sites.resumed);
-    for site in all {
-        let address = runtime_address(site, &program, mappings).ok_or_else(|| VerifyError::NotMapped {
-            function: site.function.clone(),
-            offset: site.file_offset,
-            pid,
-        })?;
+    for site in sites.all() {
+        let not_mapped =
+            || VerifyError::NotMapped { function: site.function.clone(), offset: site.file_offset, pid };
+        let image = files.get(site.file).ok_or_else(not_mapped)?;
+        let program = Program {
+            path: image.shown_as().as_os_str(),
+            inode: image.file().metadata().map(|metadata| metadata.ino()).map_err(unreadable)?,
+        };
+        let address = runtime_address(site, &program, mappings).ok_or_else(not_mapped)?;
         let file = (1..=COMPARED_BYTES).rev().find_map(|length| image.bytes(site.elf_address, length));
         let file = file.unwrap_or_default();
         let mut found = vec![0; file.len()];

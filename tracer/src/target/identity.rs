@@ -10,10 +10,13 @@ use std::{
     path::PathBuf,
 };
 
-use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    process::{Pid, PidfdFlags, pidfd_open},
+};
 use thiserror::Error;
 
-use super::stat::parse_stat;
+use super::{cgroup::Placement, stat::parse_stat};
 
 /// A living process.
 #[derive(Debug)]
@@ -22,6 +25,8 @@ pub struct Target {
     start_ticks: u64,
     pidfd: OwnedFd,
     exe: PathBuf,
+    pid_in_namespace: Option<u32>,
+    placement: Placement,
 }
 
 /// Why a process can't be a target.
@@ -127,7 +132,17 @@ impl Target {
             }
             Err(source) => return Err(TargetError::Unreadable { pid, what: "/proc/PID/exe", source }),
         };
-        Ok(Self { pid, start_ticks: stat.start_ticks, pidfd, exe })
+        // From the tracer's pid namespace to the innermost one.
+        let innermost = field("NSpid:").and_then(|ids| ids.split_ascii_whitespace().last()?.parse().ok());
+        let pid_in_namespace = innermost.filter(|own| *own != pid);
+        let placement = Placement::of(pid);
+        Ok(Self { pid, start_ticks: stat.start_ticks, pidfd, exe, pid_in_namespace, placement })
+    }
+
+    /// Whether there is a process of this id now; a zombie is one.
+    #[must_use]
+    pub fn exists(pid: u32) -> bool {
+        std::path::Path::new(&format!("/proc/{pid}")).exists()
     }
 
     /// The process id in the tracer's pid namespace.
@@ -140,6 +155,37 @@ impl Target {
     #[must_use]
     pub fn exe(&self) -> &std::path::Path {
         &self.exe
+    }
+
+    /// The file name of the executable, for people.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let name = self.exe.file_name().unwrap_or_default().to_string_lossy();
+        name.strip_suffix(" (deleted)").unwrap_or(&name).to_owned()
+    }
+
+    /// The process id in the process's own pid namespace, when it is another one there.
+    #[must_use]
+    pub fn pid_in_namespace(&self) -> Option<u32> {
+        self.pid_in_namespace
+    }
+
+    /// The container or unit that the process is of, as far as its cgroup tells.
+    #[must_use]
+    pub fn placement(&self) -> &Placement {
+        &self.placement
+    }
+
+    /// When the process started, `CLOCK_MONOTONIC` in ns, to within a clock tick (10 ms). `None` when that can't be told.
+    #[must_use]
+    pub fn started_ns(&self) -> Option<u64> {
+        // The kernel counts from boot, time in suspend included.
+        let boot = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+        let boot_ns = u64::try_from(boot.tv_sec).ok()? * 1_000_000_000 + u64::try_from(boot.tv_nsec).ok()?;
+        let suspended_ns = boot_ns.saturating_sub(crate::clock::monotonic_ns());
+        let started_ns =
+            self.start_ticks.checked_mul(1_000_000_000 / rustix::param::clock_ticks_per_second())?;
+        started_ns.checked_sub(suspended_ns)
     }
 
     /// Opens the executable that the process runs, whatever has happened to its path since.
@@ -162,6 +208,12 @@ impl Target {
         matches!((now, program.metadata().map(file_of)), (Ok(now), Ok(then)) if now != then)
     }
 
+    /// Whether the process has ended, whoever has its id now.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        has_ended(self.pidfd.as_fd())
+    }
+
     /// Whether the process still lives, and is still the same one.
     #[must_use]
     pub fn is_alive(&self) -> bool {
@@ -169,6 +221,14 @@ impl Target {
         parse_stat(&line)
             .is_some_and(|stat| stat.start_ticks == self.start_ticks && !matches!(stat.state, 'Z' | 'X'))
     }
+}
+
+/// Whether the process that a descriptor of it stands for has ended.
+#[must_use]
+pub fn has_ended(pidfd: BorrowedFd<'_>) -> bool {
+    let mut ended = [PollFd::from_borrowed_fd(pidfd, PollFlags::IN)];
+    let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+    poll(&mut ended, Some(&at_once)).is_ok_and(|ready| ready > 0)
 }
 
 impl AsFd for Target {
@@ -205,8 +265,8 @@ mod tests {
         let mut child = std::process::Command::new("true").spawn().expect("a child");
         // Wait for its end without collecting it.
         let pidfd = pidfd_open(Pid::from_child(&child), PidfdFlags::empty()).expect("its descriptor");
-        let mut wait = [rustix::event::PollFd::new(&pidfd, rustix::event::PollFlags::IN)];
-        rustix::event::poll(&mut wait, None).expect("poll");
+        let mut wait = [PollFd::new(&pidfd, PollFlags::IN)];
+        poll(&mut wait, None).expect("poll");
         assert!(matches!(Target::open(child.id()), Err(TargetError::Zombie { .. })));
         child.wait().expect("collected");
         let (send, receive) = std::sync::mpsc::channel();

@@ -18,7 +18,7 @@ pub enum Backing {
 }
 
 /// Which file stands behind a mapping, as the map gives it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileId {
     /// Device, such as `fe:00`.
     pub device: String,

@@ -18,6 +18,15 @@ pub trait ReadMemory {
     /// # Errors
     /// See [`Unread`].
     fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Unread>;
+
+    /// The same of memory that the program itself never uses, such as a table for debuggers: a page of it that is not in
+    /// memory is brought in, which no pause of the program can notice. The kernel counts that fault as ours.
+    ///
+    /// # Errors
+    /// See [`Unread`].
+    fn read_unused(&self, address: u64, bytes: &mut [u8]) -> Result<(), Unread> {
+        self.read(address, bytes)
+    }
 }
 
 /// Why memory was not read.
@@ -82,6 +91,10 @@ impl PresentMemory {
 impl ReadMemory for PresentMemory {
     fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Unread> {
         self.check_present(address, bytes.len() as u64)?;
+        self.read_unused(address, bytes)
+    }
+
+    fn read_unused(&self, address: u64, bytes: &mut [u8]) -> Result<(), Unread> {
         self.memory.read_exact_at(bytes, address).map_err(|source| Unread::Failed {
             what: "/proc/PID/mem",
             address,

@@ -1,9 +1,14 @@
 //! Each need, and what serves it on this host.
 
+use std::slice;
+
 use tracer_common::settings::{UNKNOWN_OFFSET, names};
 
 use super::{FaultBegin, Plan, PlanError, Skipped, SoftwareEvent, Source, Step, Stopped};
-use crate::{probe::host::Facts, runtime::PauseSites};
+use crate::{
+    probe::host::Facts,
+    runtime::{GoroutineSites, PauseSites, Site, SiteKind},
+};
 
 impl Plan {
     fn step(&mut self, need: &'static str, program: &'static str, source: Source, why: &'static str) {
@@ -46,25 +51,43 @@ impl Plan {
 }
 
 pub(super) fn plan_windows(plan: &mut Plan, sites: &PauseSites, stopped: Stopped) {
-    let entry = "entry of the function, where the kernel need not step the probed instruction";
-    let exit = "return instruction, decoded: a return probe would break a runtime that moves stacks";
-    plan.step("pause requested", "pause_requested", Source::Uprobe(sites.requested.clone()), entry);
-    match stopped {
-        Stopped::Probe => {
-            for site in &sites.stopped {
-                plan.step("pause stopped", "pause_stopped", Source::Uprobe(site.clone()), exit);
-            }
+    let mut steps = |need, program, sites: &[Site]| {
+        for site in sites {
+            plan.step(need, program, Source::Uprobe(site.clone()), why(site.kind));
         }
-        Stopped::Stamp => plan.skipped.push(Skipped {
+    };
+    steps("pause requested", "pause_requested", &sites.requested);
+    if stopped == Stopped::Probe {
+        steps("pause stopped", "pause_stopped", &sites.stopped);
+    }
+    steps("pause told", "pause_told", &sites.told);
+    steps("pause restarting", "pause_restarting", &sites.restarting);
+    steps("pause resumed", "pause_resumed", &sites.resumed);
+    steps("call ends", "call_jumps", &sites.tail_jumps);
+    if let Some(GoroutineSites { leaves, enters, ends }) = &sites.goroutines {
+        steps("goroutine leaves its thread", "goroutine_leaves", slice::from_ref(leaves));
+        steps("goroutine gets a thread", "goroutine_enters", slice::from_ref(enters));
+        steps("goroutine ends", "goroutine_ends", slice::from_ref(ends));
+    }
+    if stopped == Stopped::Stamp {
+        plan.skipped.push(Skipped {
             need: "pause stopped",
             source: "uprobe at the stopping function's return",
             why: "the runtime passes its own stamp on, which spares the target a trap in each pause (--cross-check \
                   probes all the same and compares)",
-        }),
+        });
     }
-    plan.step("pause restarting", "pause_restarting", Source::Uprobe(sites.restarting.clone()), entry);
-    for site in &sites.resumed {
-        plan.step("pause resumed", "pause_resumed", Source::Uprobe(site.clone()), exit);
+}
+
+fn why(kind: SiteKind) -> &'static str {
+    match kind {
+        SiteKind::Entry => "entry of the function, where the kernel need not step the probed instruction",
+        SiteKind::Return => {
+            "return instruction, decoded: a return probe would break a runtime that moves stacks"
+        }
+        SiteKind::TailJump => "jump to another function, decoded: the call ends there",
+        SiteKind::Usdt => "user-space tracepoint, from the file's notes",
+        SiteKind::Given => "as given",
     }
 }
 
@@ -82,6 +105,29 @@ pub(super) fn plan_thread_ends(plan: &mut Plan, facts: &Facts) -> Result<(), Pla
         let need = "follow threads that end";
         Err(PlanError { event, need, release: facts.kernel_release.clone() })
     }
+}
+
+pub(super) fn plan_lineage(plan: &mut Plan, facts: &Facts) -> Result<(), PlanError> {
+    let missing = |event| {
+        let need = "notice new processes (--exe, --cgroup, --follow-forks)";
+        Err(PlanError { event, need, release: facts.kernel_release.clone() })
+    };
+    let exec = "sched:sched_process_exec";
+    let why = "a process runs another program from now on; two look-ups for other processes";
+    if !plan.raw_tracepoint(facts, ("program begun", "program_begun", exec, why)) {
+        return missing(exec);
+    }
+    let exit = "sched:sched_process_exit";
+    if !plan.raw_tracepoint(facts, ("descendant ended", "followed_ends", exit, "forgets those that end")) {
+        return missing(exit);
+    }
+    let made = "task:task_newtask";
+    let why = "children of the target; two look-ups for other processes' new threads";
+    let fields = [(names::TASK_PID, "pid"), (names::TASK_CLONE_FLAGS, "clone_flags")];
+    if !plan.tracepoint(facts, ("process made", "task_made", made, why), &fields) {
+        return missing(made);
+    }
+    Ok(())
 }
 
 pub(super) fn plan_fault_ends(plan: &mut Plan, facts: &Facts) {

@@ -11,16 +11,20 @@ use crate::{
 fn sites(stops: u64, resumes: u64) -> PauseSites {
     let site = |function: &str, place: u64, kind| Site {
         function: function.to_owned(),
+        file: 0,
         elf_address: ElfAddress(0x40_0000 + place),
         file_offset: FileOffset(place),
         source: SymbolSource::Symtab,
         kind,
+        semaphore: None,
+        arguments: None,
     };
     PauseSites {
-        requested: site("stop", 0x1000, SiteKind::Entry),
+        requested: vec![site("stop", 0x1000, SiteKind::Entry)],
         stopped: (0..stops).map(|n| site("stop", 0x1010 + n, SiteKind::Return)).collect(),
-        restarting: site("start", 0x2000, SiteKind::Entry),
+        restarting: vec![site("start", 0x2000, SiteKind::Entry)],
         resumed: (0..resumes).map(|n| site("start", 0x2010 + n, SiteKind::Return)).collect(),
+        ..PauseSites::default()
     }
 }
 
@@ -43,6 +47,7 @@ fn facts(without: &[&str]) -> Facts {
         "dev",
         "nr_sector",
         "rwbs",
+        "clone_flags",
     ];
     let format = |id| EventFormat {
         id,
@@ -132,6 +137,32 @@ fn each_missing_piece_changes_the_plan_and_is_named() {
 
     let error = without("sched:sched_process_exit").expect_err("nothing else serves this");
     assert!(error.to_string().contains("6.18.0") && error.to_string().contains("pauselens check"));
+}
+
+#[test]
+fn new_processes_are_noticed_only_when_asked_for_and_never_by_half() {
+    let all = facts(&[]);
+    let host = plan_host(&all).expect("a plan");
+    assert!(!programs(&host).iter().any(|program| ["task_made", "program_begun"].contains(program)));
+    let with = host.with_lineage(&all, 3).expect("a plan");
+    assert_eq!(programs(&with)[with.steps.len() - 3..], ["program_begun", "followed_ends", "task_made"]);
+    assert!(with.lineage == Some(3) && with.field_offsets.iter().any(|(name, _)| *name == names::TASK_PID));
+    for event in ["task:task_newtask", "sched:sched_process_exec"] {
+        let lacking = facts(&[event]);
+        let host = plan_host(&lacking).expect("a process alone can be traced all the same");
+        let error = host.with_lineage(&lacking, 1).expect_err("nothing else serves this").to_string();
+        assert!(error.contains(event) && error.contains("--follow-forks"), "{error}");
+    }
+}
+
+#[test]
+fn a_process_has_its_own_places_and_the_host_s_tracepoints() {
+    let host = plan_host(&facts(&[])).expect("a plan");
+    let process = host.for_process(&sites(1, 2), Stopped::Probe);
+    let own = |plan: &Plan| plan.steps.iter().filter(|step| step.source.belongs_to_process()).count();
+    assert_eq!(process.steps.len() - host.steps.len(), 5);
+    assert_eq!(own(&process) - own(&host), 5);
+    assert!(own(&host) > 0, "software events");
 }
 
 #[test]

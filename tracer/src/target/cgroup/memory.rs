@@ -5,7 +5,7 @@ use std::io;
 use super::places::{Place, places_of};
 
 /// A limit of at least this is none (v1 shows the largest number of pages there is).
-const UNLIMITED_BYTES: u64 = 1 << 62;
+pub(in crate::target) const UNLIMITED_BYTES: u64 = 1 << 62;
 
 /// One cgroup whose memory is limited.
 #[derive(Clone, Debug, PartialEq, Eq)]

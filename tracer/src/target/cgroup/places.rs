@@ -7,11 +7,11 @@ use std::{
 
 /// A cgroup.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(in crate::target) struct Place {
     /// Its folder in a mounted hierarchy.
-    pub(super) folder: PathBuf,
+    pub(in crate::target) folder: PathBuf,
     /// Its own path, as `/proc/PID/cgroup` has it.
-    pub(super) cgroup: String,
+    pub(in crate::target) cgroup: String,
 }
 
 impl Place {
@@ -27,9 +27,17 @@ impl Place {
 /// # Errors
 /// When `/proc` can't be read.
 pub(super) fn places_of(pid: u32, controller: &str) -> io::Result<Vec<Place>> {
+    Ok(hierarchies_of(pid, controller)?.into_iter().flatten().collect())
+}
+
+/// The same, for each hierarchy by itself: the process's cgroup comes first, the root last.
+///
+/// # Errors
+/// When `/proc` can't be read.
+pub(in crate::target) fn hierarchies_of(pid: u32, controller: &str) -> io::Result<Vec<Vec<Place>>> {
     let cgroups = fs::read_to_string(format!("/proc/{pid}/cgroup"))?;
     let mounts = fs::read_to_string("/proc/self/mountinfo")?;
-    Ok(places(&cgroups, &mounts, controller).iter().flat_map(ancestors).collect())
+    Ok(places(&cgroups, &mounts, controller).iter().map(ancestors).collect())
 }
 
 /// The process's cgroups with the controller, where they are mounted.
@@ -53,6 +61,47 @@ fn places(cgroups: &str, mounts: &str, wanted: &str) -> Vec<Place> {
     }
     found
 }
+
+/// A mounted hierarchy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Hierarchy {
+    /// Where it is mounted.
+    pub(super) mount: PathBuf,
+    /// The cgroup that is seen there.
+    pub(super) root: String,
+    /// Its controllers (or its name) as `/proc/PID/cgroup` has them; empty for version 2.
+    pub(super) controllers: String,
+}
+
+/// All hierarchies in a mountinfo file.
+pub(super) fn hierarchies(mounts: &str) -> Vec<Hierarchy> {
+    let hierarchy = |line: &str| {
+        let (before, after) = line.split_once(" - ")?;
+        let mut before = before.split(' ').skip(3);
+        let (root, mount) = (unescape(before.next()?), unescape(before.next()?));
+        let mut after = after.split(' ');
+        let (kind, options) = (after.next()?, after.nth(1)?);
+        let controllers = match kind {
+            "cgroup2" => String::new(),
+            "cgroup" => {
+                // A hierarchy with a name and without controllers is `name=x` in both.
+                let controllers = options.split(',').filter(|option| !is_option(option));
+                controllers.collect::<Vec<_>>().join(",")
+            }
+            _ => return None,
+        };
+        Some(Hierarchy { mount: PathBuf::from(mount), root, controllers })
+    };
+    mounts.lines().filter_map(hierarchy).collect()
+}
+
+fn is_option(option: &str) -> bool {
+    NO_CONTROLLERS.contains(&option) || option.starts_with("release_agent=")
+}
+
+/// Options of a mounted hierarchy that are no controllers.
+const NO_CONTROLLERS: [&str; 8] =
+    ["rw", "ro", "xattr", "noprefix", "clone_children", "cpuset_v2_mode", "nsdelegate", "favordynmods"];
 
 /// The mount point and root of a line of mountinfo, when it is a hierarchy with the controller.
 fn mounted(line: &str, unified: bool, wanted: &str) -> Option<(String, String)> {
