@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use tracer_common::pause::WindowRecord;
 
+use super::remainder::Remainder;
+
 /// Where a pause's time went on its driver, in parts that add up to its `duration_ns`.
 ///
 /// Exclusive parts: waiting for a CPU goes before all others, reclaim and compaction go before being blocked. What
@@ -39,6 +41,9 @@ pub struct Budget {
     pub reclaiming_ns: u64,
     /// Outside faults, in system calls: moving memory together for a larger piece.
     pub compacting_ns: u64,
+    /// On no thread: a goroutine that waits for something, or for its turn among the other goroutines.
+    #[serde(default)]
+    pub parked_ns: u64,
     /// Not known: from the begin of a fault whose end was not seen.
     pub unknown_ns: u64,
 }
@@ -57,7 +62,7 @@ pub struct BudgetPart {
 impl Budget {
     /// All parts, those inside faults first.
     #[must_use]
-    pub fn parts(&self) -> [BudgetPart; 16] {
+    pub fn parts(&self) -> [BudgetPart; 17] {
         let part = |name, words, ns| BudgetPart { name, words, ns };
         [
             part("fault_blocked_io", "in faults, blocked on I/O", self.fault_blocked_io_ns),
@@ -79,6 +84,7 @@ impl Budget {
             part("blocked_unknown", "blocked, unknown on what", self.blocked_unknown_ns),
             part("reclaiming", "reclaiming memory", self.reclaiming_ns),
             part("compacting", "compacting memory", self.compacting_ns),
+            part("parked", "parked, on no thread", self.parked_ns),
             part("unknown", "unknown", self.unknown_ns),
         ]
     }
@@ -122,6 +128,7 @@ impl Budget {
         self.blocked_unknown_ns = self.blocked_unknown_ns.saturating_add(other.blocked_unknown_ns);
         self.reclaiming_ns = self.reclaiming_ns.saturating_add(other.reclaiming_ns);
         self.compacting_ns = self.compacting_ns.saturating_add(other.compacting_ns);
+        self.parked_ns = self.parked_ns.saturating_add(other.parked_ns);
         self.unknown_ns = self.unknown_ns.saturating_add(other.unknown_ns);
     }
 }
@@ -197,6 +204,7 @@ pub(super) fn budget(
 
     let mut left = Remainder(duration_ns.saturating_sub(in_faults_ns));
     budget.unknown_ns = left.take(outside.unknown_ns);
+    budget.parked_ns = left.take(outside.parked_ns);
     budget.reclaiming_ns = left.take(outside.reclaiming_ns);
     budget.compacting_ns = left.take(outside.compacting_ns);
     budget.waiting_for_cpu_ns = left.take(outside.waiting_ns);
@@ -207,17 +215,6 @@ pub(super) fn budget(
     budget.blocked_unknown_ns = blocked.0;
     budget.on_cpu_ns = left.0;
     budget
-}
-
-/// What is left of a time after parts were taken.
-struct Remainder(u64);
-
-impl Remainder {
-    fn take(&mut self, ns: u64) -> u64 {
-        let taken = ns.min(self.0);
-        self.0 -= taken;
-        taken
-    }
 }
 
 #[cfg(test)]

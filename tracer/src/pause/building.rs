@@ -1,6 +1,6 @@
 //! The details of one window as they arrive, added up so that a million faults take no more room than a thousand.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use tracer_common::{
     fault::{self, FaultRecord, seen},
@@ -13,43 +13,26 @@ use super::{
     budget::KnownBlocks,
     kernel_stacks::KernelStacks,
     kind::Kind,
+    listed::Unplaced,
     longest::LongestFault,
-    places::Places,
     reads::{self, Reads},
     refine::{Refined, Surroundings, plain, refine},
     span::FaultSpan,
+    touched::Touched,
+    waited::Waiting,
     waits::DriverWaits,
 };
 use crate::{
-    memory::{AddressSpace, Region},
+    memory::{AddressSpace, Placed},
     target::Backing,
 };
 
 /// Intervals kept for the stopping phase of one window; the stopping phase comes first, so the first ones count.
 const INTERVALS_KEPT: usize = 4096;
+
 /// Faults whose places are looked up together, when their window has closed or there are that many: what the target has
 /// mapped meanwhile is read once then.
 const UNPLACED: usize = 4096;
-/// Kernel stacks kept of one code path; further ones are added up as unknown.
-const KERNEL_STACKS_KEPT: usize = 64;
-/// Code paths kept of one window; further ones are added up under one name.
-const STACKS_KEPT: usize = 4096;
-
-/// Faults that share a stack.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct StackTotal {
-    /// By kind: count, time inside the window in ns, and how many are inferred.
-    pub by_kind: BTreeMap<Kind, (u64, u64, u64)>,
-    /// Where in the kernel these faults were blocked: by kernel stack, how many faults and for how long in ns.
-    pub kernel: BTreeMap<u64, (u64, u64)>,
-    /// The stack's outermost frames are missing.
-    pub cut: bool,
-}
-
-impl StackTotal {
-    /// In place of a stack's identity: the stacks past the bound, added up.
-    pub const PAST_THE_BOUND: u64 = u64::MAX;
-}
 
 /// A correction of the kernel side's totals: so many faults are of another kind than it could tell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,22 +46,18 @@ pub(super) struct Moved {
 #[derive(Debug, Default)]
 pub(super) struct Building {
     pub(super) details: u64,
-    /// Driver's faults by stack id; 0 stands for a lost stack, [`StackTotal::PAST_THE_BOUND`] for those past the bound.
-    pub(super) stacks: HashMap<u64, StackTotal>,
+    pub(super) driver: Touched,
+    pub(super) of_workers: Touched,
     pub(super) driver_moves: BTreeMap<(fault::Kind, Kind), Moved>,
     pub(super) other_moves: BTreeMap<(fault::Kind, Kind), Moved>,
-    /// The driver's faults by what they touched: count, time in ns, and how many are placed by inference.
-    pub(super) regions: BTreeMap<Region, (u64, u64, u64)>,
-    /// The same, closer.
-    pub(super) places: Places,
-    /// The driver's faults that are in neither yet: address, begin and end, time in ns.
-    unplaced: Vec<(u64, (u64, u64), u64)>,
     pub(super) waits: DriverWaits,
     pub(super) reads: Reads,
     /// What each worker did, at most [`tracer_common::thread::WORKERS`] of them.
     pub(super) workers: Vec<WorkerRecord>,
     /// Intervals of all threads, for the stopping phase and the workers.
     pub(super) intervals: Vec<IntervalRecord>,
+    /// Whom the driver waited for.
+    pub(super) waiting: Waiting,
     pub(super) longest: Option<LongestFault>,
     pub(super) driver_spans: Vec<(u64, u64)>,
     pub(super) other_spans: Vec<FaultSpan>,
@@ -86,6 +65,12 @@ pub(super) struct Building {
     pub(super) spans_lost_from_ns: Option<u64>,
     /// Faults that began before the window: how much of them is inside is known when the window's record is.
     edges: Vec<(FaultRecord, Refined)>,
+    /// Faults of which it is not known yet what they touched.
+    unplaced: Vec<Unplaced>,
+    /// Every fault is to be listed, also those of which no place is reported.
+    pub(super) listing: bool,
+    /// The window's number, when it has been given one.
+    pub(super) number: Option<u64>,
 }
 
 impl Building {
@@ -107,13 +92,12 @@ impl Building {
             self.edges.push((*record, refined));
         } else {
             self.note_move(record, refined, ns, around);
+            self.touched(record, refined, ns);
+        }
+        if record.seen & seen::WORKER != 0 {
+            self.waiting.fault(span.0, span.1);
         }
         if by_driver {
-            self.add_stack(record, refined, ns);
-            self.unplaced.push((record.address, span, ns));
-            if self.unplaced.len() >= UNPLACED {
-                self.place(space);
-            }
             if around.devices_seen {
                 reads::add(&mut self.reads, record, refined.kind, ns);
             }
@@ -139,34 +123,38 @@ impl Building {
         }
     }
 
-    /// Looks up what the faults have touched.
-    pub(super) fn place(&mut self, space: &mut AddressSpace) {
-        for (address, span, ns) in std::mem::take(&mut self.unplaced) {
-            let placed = space.place(address, span);
-            self.places.add(&placed, ns);
-            let (count, sum_ns, inferred) = self.regions.entry(placed.region).or_default();
-            *count += 1;
-            *sum_ns += ns;
-            *inferred += u64::from(placed.inferred);
+    /// Adds a fault to what its thread touched.
+    fn touched(&mut self, record: &FaultRecord, refined: Refined, ns: u64) {
+        let by_driver = record.seen & seen::DRIVER != 0;
+        let by_worker = record.seen & seen::WORKER != 0;
+        if by_driver {
+            self.driver.add(record, refined, ns);
+        }
+        if by_worker {
+            self.of_workers.add(record, refined, ns);
+        }
+        if by_driver || by_worker || self.listing {
+            self.unplaced.push(Unplaced { record: *record, refined, ns });
         }
     }
 
-    fn add_stack(&mut self, record: &FaultRecord, refined: Refined, ns: u64) {
-        let known = self.stacks.contains_key(&record.stack) || self.stacks.len() < STACKS_KEPT;
-        let stack = if known { record.stack } else { StackTotal::PAST_THE_BOUND };
-        let total = self.stacks.entry(stack).or_default();
-        total.cut |= record.seen & seen::STACK_CUT != 0;
-        let (count, sum_ns, inferred) = total.by_kind.entry(refined.kind).or_default();
-        *count += 1;
-        *sum_ns += ns;
-        *inferred += u64::from(refined.inferred);
-        if record.blocked_ns > 0 {
-            let full =
-                total.kernel.len() >= KERNEL_STACKS_KEPT && !total.kernel.contains_key(&record.kernel_stack);
-            let kernel_stack = if full { 0 } else { record.kernel_stack };
-            let (count, blocked_ns) = total.kernel.entry(kernel_stack).or_default();
-            *count += 1;
-            *blocked_ns += record.blocked_ns;
+    /// Whether there are so many faults without a place that it is time to look them up.
+    pub(super) fn should_place(&self) -> bool {
+        self.unplaced.len() >= UNPLACED
+    }
+
+    /// Looks up what the faults have touched, and gives each to `list`.
+    pub(super) fn place(&mut self, space: &mut AddressSpace, mut list: impl FnMut(Unplaced, Placed)) {
+        for fault in std::mem::take(&mut self.unplaced) {
+            let record = &fault.record;
+            let placed = space.place(record.address, (record.begin_ns, record.end_ns));
+            if record.seen & seen::DRIVER != 0 {
+                self.driver.add_place(&placed, fault.ns);
+            }
+            if record.seen & seen::WORKER != 0 {
+                self.of_workers.add_place(&placed, fault.ns);
+            }
+            list(fault, placed);
         }
     }
 
@@ -174,6 +162,9 @@ impl Building {
     pub(super) fn interval(&mut self, record: &IntervalRecord) {
         if record.doing & doing::DRIVER != 0 {
             self.waits.add(record);
+            self.waiting.driver(record);
+        } else {
+            self.waiting.other(record);
         }
         if self.intervals.len() < INTERVALS_KEPT {
             self.intervals.push(*record);
@@ -183,8 +174,8 @@ impl Building {
     /// What the driver's faults were blocked on, as far as the details tell.
     pub(super) fn known(&self, kernel_stacks: &KernelStacks) -> KnownBlocks {
         let mut known = KnownBlocks::default();
-        for (kernel_stack, (_, ns)) in self.stacks.values().flat_map(|total| &total.kernel) {
-            match kernel_stacks.on(*kernel_stack) {
+        for (kernel_stack, ns) in self.driver.blocked() {
+            match kernel_stacks.on(kernel_stack) {
                 BlockedOn::Io => known.fault_io_ns += ns,
                 BlockedOn::Unknown => {}
                 _ => known.fault_other_ns += ns,
@@ -199,6 +190,7 @@ impl Building {
         for (record, refined) in std::mem::take(&mut self.edges) {
             let ns = record.end_ns.saturating_sub(record.begin_ns.max(opened_ns));
             self.note_move(&record, refined, ns, around);
+            self.touched(&record, refined, ns);
         }
     }
 

@@ -1,9 +1,13 @@
 //! Collects records into pauses: the worst are kept in full, all are added up.
 
-use std::collections::{BTreeMap, HashMap};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
 
 use tracer_common::{
     fault::{self, FaultRecord, classify},
+    pause::{ShortRecord, Totals},
     schedule::IntervalRecord,
     stack::StackRecord,
     thread::WorkerRecord,
@@ -16,6 +20,7 @@ use super::{
     finished::{Closed, FinishedPause},
     kernel_stacks::{KernelStack, KernelStacks},
     kind::{Kind, KindCount},
+    listed::{ListedFault, Unplaced},
     reads::{self, Reads},
     refine::Surroundings,
     state::State,
@@ -45,7 +50,38 @@ pub struct Collector {
     open: HashMap<u64, Building>,
     stacks: HashMap<u64, Vec<u64>>,
     kernel_stacks: KernelStacks,
+    renumber: bool,
+    /// How many windows have been given numbers.
+    numbered: u64,
+    listing: bool,
+    listed: Vec<ListedFault>,
     collected: Collected,
+}
+
+/// What has been seen when a window closes.
+#[derive(Debug)]
+pub struct Seen<'a> {
+    /// Frames of each stack that was sent.
+    pub stacks: &'a HashMap<u64, Vec<u64>>,
+    /// The kernel's stacks.
+    pub kernel_stacks: &'a KernelStacks,
+    /// The faults that were listed since the last time.
+    pub faults: Vec<ListedFault>,
+}
+
+/// Looks up what a window's faults have touched.
+fn place(
+    building: &mut Building,
+    pause: u64,
+    space: &mut AddressSpace,
+    mut listed: Option<&mut Vec<ListedFault>>,
+) {
+    building.place(space, |fault, placed| {
+        if let Some(listed) = &mut listed {
+            let Unplaced { record, refined, ns } = fault;
+            listed.push(ListedFault { record, pause, refined, ns, placed });
+        }
+    });
 }
 
 /// What has been collected.
@@ -63,6 +99,12 @@ pub struct Collected {
     pub in_faults_ns: u64,
     /// See [`FinishedPause::explained_ns`].
     pub explained_ns: u64,
+    /// Windows that have closed, in any state.
+    pub closed: u64,
+    /// Complete windows that were too short to be told of; their lengths are among the lengths.
+    pub short: Uncounted,
+    /// Windows of which the runtime says that they were none; they are in no other sum.
+    pub discarded: Uncounted,
     /// All pauses by state.
     pub by_state: BTreeMap<State, u64>,
     /// Complete pauses by reason.
@@ -97,6 +139,10 @@ pub struct Collected {
     pub drove: BTreeMap<u32, u64>,
     /// Details that arrived.
     pub details: u64,
+    /// Time in which drivers waited for workers, in ns; `None` without workers, or when switches are not seen.
+    pub waited_for_workers_ns: Option<u64>,
+    /// Faults in all windows whose records arrived, of drivers and other threads: as many should have details.
+    pub counted: u64,
     /// The budgets of complete pauses; `None` when switches are not seen.
     pub budget: Option<Budget>,
     /// Stopping phases: how many, their time in ns, and how the last thread of each spent it.
@@ -109,11 +155,46 @@ pub struct Collected {
     pub stacks: HashMap<u64, Vec<u64>>,
 }
 
+/// Windows that are in the kernel side's sums, and not among the pauses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Uncounted {
+    /// How many.
+    pub count: u64,
+    /// Their time in ns.
+    pub ns: u64,
+    /// Faults on their drivers.
+    pub faults: u64,
+    /// Time of these in ns.
+    pub in_faults_ns: u64,
+}
+
+impl Uncounted {
+    fn add(&mut self, ns: u64, faults: u64, in_faults_ns: u64) {
+        self.count += 1;
+        self.ns += ns;
+        self.faults += faults;
+        self.in_faults_ns += in_faults_ns;
+    }
+}
+
 impl Collected {
     /// Complete pauses.
     #[must_use]
     pub fn complete(&self) -> u64 {
         self.by_state.get(&State::Complete).copied().unwrap_or(0)
+    }
+
+    /// All windows that were told from their begin to their end: what the kernel side's sums must be.
+    #[must_use]
+    pub fn told(&self) -> Uncounted {
+        let faults = self.by_kind.values().map(|kind| kind.count).sum::<u64>();
+        let (short, discarded) = (self.short, self.discarded);
+        Uncounted {
+            count: self.complete() + short.count + discarded.count,
+            ns: self.paused_ns + short.ns + discarded.ns,
+            faults: faults + short.faults + discarded.faults,
+            in_faults_ns: self.in_faults_ns + short.in_faults_ns + discarded.in_faults_ns,
+        }
     }
 }
 
@@ -128,8 +209,19 @@ impl Collector {
             open: HashMap::new(),
             stacks: HashMap::new(),
             kernel_stacks: KernelStacks::default(),
+            renumber: false,
+            numbered: 0,
+            listing: false,
+            listed: Vec::new(),
             collected: Collected::default(),
         }
+    }
+
+    /// With the kernel stacks that were sent before: each is sent once, whichever process was on it first.
+    #[must_use]
+    pub fn with_kernel_stacks(mut self, kernel_stacks: KernelStacks) -> Self {
+        self.kernel_stacks = kernel_stacks;
+        self
     }
 
     /// The target's mappings.
@@ -163,7 +255,18 @@ impl Collector {
         }
         self.make_room_for(record.window);
         let building = self.open.entry(record.window).or_default();
+        building.listing = self.listing;
         building.add(record, &mut self.space, &self.kernel_stacks, self.around);
+        if building.should_place() {
+            let number = match self.renumber {
+                true => *building.number.get_or_insert_with(|| {
+                    self.numbered += 1;
+                    self.numbered
+                }),
+                false => record.window,
+            };
+            place(building, number, &mut self.space, self.listing.then_some(&mut self.listed));
+        }
     }
 
     /// An interval of a thread inside a window.
@@ -179,7 +282,7 @@ impl Collector {
     }
 
     /// A kernel stack's names.
-    pub fn kernel_stack(&mut self, stack: u64, named: KernelStack) {
+    pub fn kernel_stack(&mut self, stack: u64, named: impl Into<Arc<KernelStack>>) {
         self.kernel_stacks.insert(stack, named);
     }
 
@@ -196,13 +299,70 @@ impl Collector {
         self.stacks.insert(record.stack, record.frames[..count].to_vec());
     }
 
-    /// A window has closed, or was found open at the end. Its details must have been given before.
-    pub fn window(&mut self, closed: Closed) {
+    /// The frames of a stack that was unwound.
+    pub fn unwound(&mut self, stack: u64, frames: Vec<u64>) {
+        self.stacks.entry(stack).or_insert(frames);
+    }
+
+    /// A window has closed, or was found open at the end. Its details must have been given before. `tell` is given the
+    /// pause, whether it is kept or not.
+    pub fn window(&mut self, mut closed: Closed, tell: impl FnOnce(&FinishedPause, Seen<'_>)) {
         let mut building = self.open.remove(&closed.record.window).unwrap_or_default();
-        building.place(&mut self.space);
+        self.collected.closed += 1;
+        if self.renumber {
+            closed.record.window = building.number.unwrap_or_else(|| {
+                self.numbered += 1;
+                self.numbered
+            });
+        }
+        let opened = [closed.record.requested_ns, closed.record.stopped_ns, closed.record.restarting_ns];
+        let opened_ns = opened.into_iter().find(|ns| *ns != 0).unwrap_or(0);
+        building.settle(opened_ns, self.around);
+        let listed = self.listing.then_some(&mut self.listed);
+        place(&mut building, closed.record.window, &mut self.space, listed);
         let pause = FinishedPause::new(closed, building, &self.kernel_stacks, self.around);
         self.collected.add(&pause);
-        self.collected.keep(pause, self.keep);
+        let (stacks, kernel_stacks) = (&self.stacks, &self.kernel_stacks);
+        let faults = std::mem::take(&mut self.listed);
+        tell(&pause, Seen { stacks, kernel_stacks, faults });
+        if pause.state != State::Discarded {
+            self.collected.keep(pause, self.keep);
+        }
+    }
+
+    /// A window has closed that was too short to be told of: its details are forgotten.
+    pub fn short(&mut self, record: &ShortRecord) {
+        let building = self.open.remove(&record.window);
+        if building.is_none_or(|building| building.number.is_none()) {
+            self.numbered += 1;
+        }
+        self.collected.closed += 1;
+        self.collected.short.add(record.ns, record.faults, record.in_faults_ns);
+        self.collected.durations.add(record.ns);
+    }
+
+    /// Lists every fault from here on, for [`Self::listed`].
+    pub fn set_listing(&mut self, listing: bool) {
+        self.listing = listing;
+    }
+
+    /// The faults that were listed since the last time, as far as it is known what they touched, and the stacks so far.
+    pub fn listed(&mut self) -> (Vec<ListedFault>, &HashMap<u64, Vec<u64>>) {
+        (std::mem::take(&mut self.listed), &self.stacks)
+    }
+
+    /// How many faults are listed.
+    #[must_use]
+    pub fn listed_count(&self) -> usize {
+        self.listed.len()
+    }
+
+    /// Numbers windows in the order in which they close: where several are open at a time the kernel side's numbers are
+    /// no order.
+    #[must_use]
+    pub fn renumbering(mut self, renumber: bool) -> Self {
+        self.renumber = renumber;
+        self
     }
 
     /// How many windows have details but no record yet.
@@ -243,7 +403,13 @@ impl Collected {
 
     fn add(&mut self, pause: &FinishedPause) {
         *self.by_state.entry(pause.state).or_default() += 1;
+        let of = |totals: &Totals| totals.by_kind.iter().map(|kind| kind.count).sum::<u64>();
+        self.counted += of(&pause.record.driver_totals) + of(&pause.record.other_totals);
         *self.drove.entry(pause.record.driver).or_default() += 1;
+        if pause.state == State::Discarded {
+            let faults = pause.by_kind.values().map(|kind| kind.count).sum();
+            self.discarded.add(pause.duration_ns().unwrap_or(0), faults, pause.in_faults_ns());
+        }
         let Some(ns) = pause.duration_ns().filter(|_| pause.state == State::Complete) else { return };
         *self.by_reason.entry(pause.reason.name.clone()).or_default() += 1;
         match pause.reason.is_gc {
@@ -265,6 +431,9 @@ impl Collected {
         self.others_minor += pause.record.other_totals.minor;
         if let Some(stopping_ns) = pause.stopping_ns() {
             self.stopping_ns = Some(self.stopping_ns.unwrap_or(0) + stopping_ns);
+        }
+        if let Some(waited) = &pause.waited {
+            *self.waited_for_workers_ns.get_or_insert_default() += waited.for_workers_ns;
         }
         if let Some(budget) = &pause.budget {
             self.budget.get_or_insert_default().add(budget);

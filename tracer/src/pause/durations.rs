@@ -25,6 +25,16 @@ impl Durations {
         }
     }
 
+    /// Adds as many of about this length: quantiles are no longer exact.
+    pub fn add_about(&mut self, ns: u64, count: u64) {
+        if count > 0 && self.folded.is_none() {
+            self.fold();
+        }
+        if let Some(histogram) = &mut self.folded {
+            histogram.saturating_record_n(ns, count);
+        }
+    }
+
     fn fold(&mut self) {
         // Three significant digits; lengths up to a day.
         let Ok(mut histogram) = Histogram::new_with_bounds(1, 86_400_000_000_000, 3) else { return };
@@ -43,12 +53,48 @@ impl Durations {
 
     /// The smallest kept length that at least this share (0 to 1) of them doesn't exceed; `None` when there is none.
     pub fn quantile(&mut self, share: f64) -> Option<u64> {
+        self.exact.sort_unstable();
+        self.at(share)
+    }
+
+    /// The lengths when no more are added: for many quantiles of the same ones.
+    #[must_use]
+    pub fn sorted(mut self) -> Sorted {
+        self.exact.sort_unstable();
+        Sorted(self)
+    }
+
+    /// The quantile, when the lengths are in order.
+    fn at(&self, share: f64) -> Option<u64> {
         if let Some(histogram) = &self.folded {
             return Some(histogram.value_at_quantile(share));
         }
-        self.exact.sort_unstable();
         let rank = (share * self.exact.len() as f64).ceil().max(1.0) as usize;
         self.exact.get(rank - 1).copied()
+    }
+}
+
+/// Lengths in order.
+#[derive(Debug)]
+pub struct Sorted(Durations);
+
+impl Sorted {
+    /// As [`Durations::quantile`].
+    #[must_use]
+    pub fn quantile(&self, share: f64) -> Option<u64> {
+        self.0.at(share)
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.0.folded.as_ref().map_or(self.0.exact.len() as u64, Histogram::len)
+    }
+
+    /// As [`Durations::is_exact`].
+    #[must_use]
+    pub fn is_exact(&self) -> bool {
+        self.0.is_exact()
     }
 }
 
@@ -69,6 +115,18 @@ mod tests {
         durations.add(40);
         assert_eq!(durations.quantile(0.5), Some(20));
         assert!(durations.is_exact());
+    }
+
+    #[test]
+    fn lengths_that_were_added_up_make_quantiles_close() {
+        let mut durations = Durations::default();
+        durations.add_about(7, 0);
+        durations.add(100_000);
+        assert!(durations.is_exact());
+        durations.add_about(5_000, 3);
+        assert!(!durations.is_exact());
+        let near = |found: Option<u64>, ns: u64| found.is_some_and(|found| found.abs_diff(ns) * 1000 <= ns);
+        assert!(near(durations.quantile(0.5), 5_000) && near(durations.quantile(1.0), 100_000));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use tracer_common::pause::{Totals, WindowRecord};
 
 use super::{
     budget::{Budget, budget},
-    building::{Building, Moved, StackTotal},
+    building::{Building, Moved},
     intervals::union_length,
     kernel_stacks::KernelStacks,
     kind::{Kind, KindCount},
@@ -18,8 +18,10 @@ use super::{
     state::State,
     stopping::Stopping,
     throttling::Throttling,
+    touched::StackTotal,
+    waited::Waited,
     waits::DriverWaits,
-    workers::Worker,
+    workers::{Worker, WorkerFaults},
 };
 use crate::{
     memory::Region,
@@ -72,7 +74,7 @@ pub struct FinishedPause {
     pub reason: Reason,
     /// The runtime's own stamps.
     pub stamps: RuntimeStamps,
-    /// Whether `explained_ns` rests on every fault of the stopping phase; otherwise it is a lower bound.
+    /// Whether `explained_ns` rests on every fault of other threads that it could; otherwise it is a lower bound.
     pub stopping_whole: bool,
     /// The driver's faults by kind.
     pub by_kind: BTreeMap<Kind, KindCount>,
@@ -90,12 +92,19 @@ pub struct FinishedPause {
     pub longest: Option<LongestFault>,
     /// What kept the world from stopping, longest first.
     pub stopping_faults: Vec<StoppingFault>,
-    /// Time of the driver in faults, plus stopping time when another thread was in a fault and the driver was not.
+    /// Time of the driver in faults, plus stopping time when another thread was in a fault and the driver was not, plus
+    /// time after it in which the driver was blocked and a worker was in a fault.
     pub explained_ns: u64,
     /// Where the time went; `None` when switches are not seen, or the pause was not seen whole.
     pub budget: Option<Budget>,
-    /// The workers' accounts; empty when switches are not seen.
+    /// The accounts of the workers of which anything was seen in the pause; empty when switches are not seen.
     pub workers: Vec<Worker>,
+    /// How many workers nothing was seen of in the pause.
+    pub workers_unseen: u64,
+    /// How long the driver waited for workers; `None` without workers, or when switches are not seen.
+    pub waited: Option<Waited>,
+    /// What all workers' faults were; `None` when none is known to work for it.
+    pub worker_faults: Option<WorkerFaults>,
     /// CPU throttling around it, when the driver waited for a CPU.
     pub throttling: Option<Throttling>,
     /// The driver's waits.
@@ -115,37 +124,42 @@ impl FinishedPause {
         around: Surroundings,
     ) -> Self {
         let Closed { record, state, reason, stamps, throttling } = closed;
-        let opened = [record.requested_ns, record.stopped_ns, record.restarting_ns];
-        building.settle(opened.into_iter().find(|ns| *ns != 0).unwrap_or(0), around);
         let by_kind = kinds(&record.driver_totals, &building.driver_moves, around);
         let others_by_kind = kinds(&record.other_totals, &building.other_moves, around);
         let in_faults_ns: u64 = by_kind.values().map(|kind| kind.ns).sum();
         let stopping = stopping_phase(&record);
-        let explained_ns = in_faults_ns + stopping.map_or(0, |phase| others_only_ns(&building, phase));
         let stopping_faults = stopping.map_or_else(Vec::new, |phase| listed(&building.other_spans, phase));
-        let by_region = regions(&building.regions, &by_kind);
-        let places = std::mem::take(&mut building.places).finish(&by_region);
+        let by_region = regions(&building.driver.regions, &by_kind);
         let whole = around.schedule_seen && state == State::Complete;
         let budget = whole.then(|| {
             let duration_ns = record.resumed_ns.saturating_sub(record.requested_ns);
             budget(&record, duration_ns, in_faults_ns, building.known(kernel_stacks))
         });
-        let workers = match budget {
+        let workers: Vec<Worker> = match budget {
             Some(_) => {
                 let duration_ns = record.resumed_ns.saturating_sub(record.requested_ns);
                 let account = |worker| {
                     super::workers::worker(worker, &record, duration_ns, &building.intervals, kernel_stacks)
                 };
-                building.workers.iter().map(account).collect()
+                let seen = building.workers.iter().filter(|worker| super::workers::was_seen(worker));
+                seen.map(account).collect()
             }
             None => Vec::new(),
         };
+        let workers_unseen = budget.map_or(0, |_| (building.workers.len() - workers.len()) as u64);
+        let waiting = std::mem::take(&mut building.waiting);
+        let waited = budget
+            .filter(|_| !building.workers.is_empty())
+            .map(|_| waiting.finish(&building.workers, &record));
+        let explained_ns = in_faults_ns
+            + stopping.map_or(0, |phase| others_only_ns(&building, phase))
+            + waited.map_or(0, |waited| waited.for_their_faults_ns);
         let how_stopped = stopping.filter(|_| around.schedule_seen).map(|phase| {
             let (intervals, faults) = (&building.intervals, &building.other_spans);
             super::stopping::stopping(phase, record.driver, intervals, faults, &building.driver_spans)
         });
-        let mut stacks: Vec<_> = building.stacks.into_iter().collect();
-        stacks.sort_by_key(|(stack, total)| (std::cmp::Reverse(time_ns(total)), *stack));
+        let worker_faults = WorkerFaults::of(&building.workers, building.of_workers);
+        let (places, stacks) = building.driver.finish(&by_region);
         Self {
             record,
             state,
@@ -153,7 +167,8 @@ impl FinishedPause {
             stamps,
             stopping_whole: stopping
                 .zip(building.spans_lost_from_ns)
-                .is_none_or(|((_, to), lost)| lost >= to),
+                .is_none_or(|((_, to), lost)| lost >= to)
+                && waited.is_none_or(|waited| !waited.at_least),
             by_kind,
             others_by_kind,
             by_region,
@@ -165,6 +180,9 @@ impl FinishedPause {
             explained_ns,
             budget,
             workers,
+            workers_unseen,
+            waited,
+            worker_faults,
             // What did not wait for a CPU was not held up by a quota.
             throttling: throttling
                 .filter(|_| budget.is_some_and(|budget| budget.all_waiting_for_cpu_ns() > 0)),
@@ -221,10 +239,6 @@ pub fn requested_frames(record: &WindowRecord, stacks: &HashMap<u64, Vec<u64>>) 
         frames.insert(frames.len().min(1), record.requested_caller);
     }
     Some(frames)
-}
-
-fn time_ns(total: &StackTotal) -> u64 {
-    total.by_kind.values().map(|(_, ns, _)| ns).sum()
 }
 
 fn stopping_phase(record: &WindowRecord) -> Option<(u64, u64)> {

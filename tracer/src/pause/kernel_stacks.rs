@@ -1,6 +1,6 @@
 //! Kernel stacks by identity, with their names and what they say of the wait.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use super::blocked::BlockedOn;
 
@@ -22,20 +22,20 @@ impl KernelStack {
     }
 }
 
-/// All that were sent so far, by identity.
-#[derive(Debug, Default)]
-pub struct KernelStacks(HashMap<u64, KernelStack>);
+/// All that were sent so far, by identity. A copy shares the names.
+#[derive(Clone, Debug, Default)]
+pub struct KernelStacks(HashMap<u64, Arc<KernelStack>>);
 
 impl KernelStacks {
     /// Remembers one.
-    pub fn insert(&mut self, stack: u64, named: KernelStack) {
-        self.0.insert(stack, named);
+    pub fn insert(&mut self, stack: u64, named: impl Into<Arc<KernelStack>>) {
+        self.0.insert(stack, named.into());
     }
 
     /// The stack with this identity; `None` also for 0, which stands for no stack.
     #[must_use]
     pub fn get(&self, stack: u64) -> Option<&KernelStack> {
-        self.0.get(&stack)
+        self.0.get(&stack).map(Arc::as_ref)
     }
 
     /// On what a thread was blocked that left the CPU there.

@@ -17,6 +17,11 @@ pub enum State {
     TargetExited,
     /// Its end was missed: the next pause began first.
     EndMissed,
+    /// A call that was left without a return: by a panic, an exception, a long jump, or its thread's end. When is not
+    /// known.
+    LeftWithoutReturn,
+    /// The runtime says that it was none: another thread's request had come first.
+    Discarded,
 }
 
 impl State {
@@ -25,6 +30,8 @@ impl State {
     pub fn of_record(record: &WindowRecord) -> Self {
         if record.flags & flag::OPEN_AT_ATTACH != 0 {
             Self::OpenAtAttach
+        } else if record.flags & flag::LEFT != 0 {
+            Self::LeftWithoutReturn
         } else if record.flags & flag::RESUMED == 0 {
             Self::EndMissed
         } else {

@@ -82,7 +82,10 @@ fn give(collector: &mut Collector, record: WindowRecord, details: &[FaultRecord]
     details.iter().for_each(|detail| collector.fault(detail));
     let reason = Reason { name: "test".to_owned(), is_gc: Some(true) };
     let state = State::of_record(&record);
-    collector.window(Closed { record, state, reason, stamps: RuntimeStamps::default(), throttling: None });
+    collector.window(
+        Closed { record, state, reason, stamps: RuntimeStamps::default(), throttling: None },
+        |_, _| {},
+    );
 }
 
 fn only(collected: &Collected) -> &FinishedPause {
@@ -213,4 +216,83 @@ fn details_of_windows_that_never_close_do_not_pile_up() {
         collector.fault(&fault(number, DRIVER, FRESH, ANON, (1, 2)));
     }
     assert!(collector.windows_open() <= 4096);
+}
+
+#[test]
+fn a_worker_s_faults_have_kinds_places_and_stacks() {
+    const WORKER: u32 = 12;
+    let faults = [
+        fault(1, DRIVER, FRESH, ANON, (1150, 1160)),
+        fault(1, WORKER, SWAP_IN | seen::WORKER, ANON, (1200, 1500)),
+        fault(1, WORKER, FRESH | seen::WORKER, PRIVATE_FILE, (1600, 1650)),
+        fault(1, MUTATOR, FRESH, ANON, (1700, 1710)),
+    ];
+    let mut collector = collector(Keep::All);
+    let sums = tracer_common::thread::WorkerRecord {
+        tid: WORKER,
+        window: 1,
+        faults: 3,
+        fault_ns: 400,
+        ..bytemuck::Zeroable::zeroed()
+    };
+    collector.worker(&sums);
+    give(&mut collector, window(1, 1000, &faults), &faults);
+    let (collected, _) = collector.finish();
+    let pause = only(&collected);
+    assert_eq!((pause.faults(), pause.other_faults()), (1, 3));
+    assert_eq!(pause.stacks.iter().map(|(_, total)| total.by_kind.len()).sum::<usize>(), 1);
+    let of_workers = pause.worker_faults.as_ref().unwrap();
+    // One detail is missing: it is in the sums, and in nothing else.
+    assert_eq!((of_workers.faults, of_workers.sum_ns, of_workers.details), (3, 400, 2));
+    assert_eq!((of_workers.by_kind[&Kind::SwapIn].count, of_workers.by_kind[&Kind::SwapIn].ns), (1, 300));
+    let regions: u64 = of_workers.by_region.values().map(|total| total.count).sum();
+    let places: u64 = of_workers.places.iter().map(|place| place.total.count).sum();
+    assert_eq!((regions, places), (2, 2));
+    assert_eq!(of_workers.stacks.len(), 1);
+    // Switches are not seen here: for whom the driver waited is not known.
+    assert_eq!((pause.waited, pause.workers.len()), (None, 0));
+}
+
+#[test]
+fn faults_of_workers_explain_the_time_that_the_driver_waited_for_them() {
+    use tracer_common::{
+        schedule::{IntervalRecord, doing},
+        thread::{WorkerRecord, cpu},
+    };
+    const WORKER: u32 = 12;
+    let maps = b"1000-2000 rw-p 0 0:0 0\n";
+    let around = Surroundings { schedule_seen: true, ..Surroundings::default() };
+    let mut collector = Collector::new(Keep::All, around, AddressSpace::from_mappings(parse_maps(maps)));
+    let faults = [
+        fault(1, WORKER, SWAP_IN | seen::WORKER, ANON, (1200, 1500)),
+        fault(1, MUTATOR, FRESH, ANON, (1600, 1800)),
+    ];
+    let interval = |tid, bits, from_ns, to_ns| IntervalRecord {
+        window: 1,
+        tid,
+        doing: bits,
+        from_ns,
+        to_ns,
+        woken_ns: to_ns,
+        ..bytemuck::Zeroable::zeroed()
+    };
+    collector.interval(&interval(DRIVER, doing::BLOCKED | doing::DRIVER, 1300, 1900));
+    collector.interval(&interval(WORKER, doing::RUNNING | doing::BLOCKED, 1150, 1700));
+    let worker = |tid, cpu| WorkerRecord { tid, window: 1, cpu, ..bytemuck::Zeroable::zeroed() };
+    let worked = WorkerRecord { faults: 1, fault_ns: 300, switched_ns: 1700, ..worker(WORKER, cpu::BLOCKED) };
+    collector.worker(&worked);
+    collector.worker(&worker(13, cpu::UNKNOWN));
+    let mut record = window(1, 1000, &faults);
+    record.outside.blocked_ns = 600;
+    give(&mut collector, record, &faults);
+    let (collected, _) = collector.finish();
+    let pause = only(&collected);
+    let waited = pause.waited.unwrap();
+    // Blocked from 1300 to 1900, while the worker ran until 1700 and was in its fault until 1500. The mutator's fault is
+    // nobody's work.
+    assert_eq!((waited.for_workers_ns, waited.for_their_faults_ns), (400, 200));
+    assert_eq!((waited.in_their_faults_ns, waited.at_least), (300, false));
+    assert_eq!((pause.in_faults_ns(), pause.explained_ns), (0, 200));
+    assert_eq!((pause.workers.len(), pause.workers_unseen), (1, 1));
+    assert_eq!(collected.waited_for_workers_ns, Some(400));
 }

@@ -1,5 +1,7 @@
 //! Workers: threads that work for a pause besides its driver, each with a budget of its own.
 
+use std::collections::BTreeMap;
+
 use tracer_common::{
     pause::{Outside, WindowRecord},
     schedule::{IntervalRecord, doing},
@@ -10,8 +12,12 @@ use super::{
     blocked::BlockedOn,
     budget::{Budget, KnownBlocks, budget},
     kernel_stacks::KernelStacks,
+    kind::{Kind, KindCount},
+    places::PlaceTotal,
+    touched::{StackTotal, Touched},
     waits::split,
 };
+use crate::memory::Region;
 
 /// One worker in one pause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +30,52 @@ pub struct Worker {
     pub in_faults_ns: u64,
     /// Where its time went, from requested to resumed: parts that add up to the pause's length.
     pub budget: Budget,
+}
+
+/// What the workers' faults of one pause were, all together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WorkerFaults {
+    /// How many ended in the pause.
+    pub faults: u64,
+    /// Their time inside the pause, in ns: a plain sum over the workers, which can exceed the pause.
+    pub sum_ns: u64,
+    /// How many of them have details. The rest is added up from these alone.
+    pub details: u64,
+    /// By kind.
+    pub by_kind: BTreeMap<Kind, KindCount>,
+    /// By what they touched.
+    pub by_region: BTreeMap<Region, KindCount>,
+    /// The same, as exactly as it can be named; most time first.
+    pub places: Vec<PlaceTotal>,
+    /// By stack, most time first.
+    pub stacks: Vec<(u64, StackTotal)>,
+}
+
+impl WorkerFaults {
+    /// Puts the kernel side's sums and the details together.
+    pub(super) fn of(sums: &[WorkerRecord], touched: Touched) -> Option<Self> {
+        let by_kind = touched.by_kind();
+        let details = by_kind.values().map(|kind| kind.count).sum();
+        let by_region = touched.regions.iter().map(|(region, (count, ns, inferred))| {
+            (*region, KindCount { count: *count, ns: *ns, inferred: *inferred })
+        });
+        let by_region = by_region.collect();
+        let (places, stacks) = touched.finish(&by_region);
+        (!sums.is_empty()).then(|| Self {
+            faults: sums.iter().map(|worker| worker.faults).sum(),
+            sum_ns: sums.iter().map(|worker| worker.fault_ns).sum(),
+            details,
+            by_kind,
+            by_region,
+            places,
+            stacks,
+        })
+    }
+}
+
+/// Whether anything was seen of the worker: in this window, or what it was doing when that began.
+pub(super) fn was_seen(record: &WorkerRecord) -> bool {
+    record.cpu != cpu::UNKNOWN || record.faults > 0 || record.blocked_ns + record.waiting_ns > 0
 }
 
 /// The worker's account of a pause of this length. What it was blocked on is told by its intervals.

@@ -8,7 +8,7 @@ use super::throttling::Watch;
 use crate::{
     elf::{FileOffset, Image},
     pause::{Closed, State, requested_frames},
-    runtime::{Reason, Recognised, Registers},
+    runtime::{Lookup, Marks, Reason, Recognised, Registers},
     symbols::Modules,
 };
 
@@ -17,6 +17,7 @@ pub(super) struct Account<'a> {
     pub(super) recognised: &'a Recognised,
     pub(super) image: &'a Image,
     pub(super) modules: &'a Modules,
+    pub(super) lookup: &'a Lookup,
 }
 
 impl Account<'_> {
@@ -30,9 +31,16 @@ impl Account<'_> {
         stacks: &HashMap<u64, Vec<u64>>,
         throttling: &Watch,
     ) -> Closed {
-        let requested = (record.requested_ns != 0).then_some(Registers(record.at_requested));
-        let restarting = (record.restarting_ns != 0).then_some(Registers(record.at_restarting));
-        let stamps = restarting.map(|registers| self.recognised.stamps(registers)).unwrap_or_default();
+        let marks = Marks {
+            requested: (record.requested_ns != 0).then_some(Registers(record.at_requested)),
+            requested_word: (record.has_requested_word != 0).then_some(record.requested_word),
+            requested_caller: (record.requested_caller != 0).then_some(record.requested_caller),
+            told: (record.told_ns != 0).then_some(Registers(record.at_told)),
+            told_word: (record.told_word != 0).then_some(record.told_word),
+            restarting: (record.restarting_ns != 0).then_some(Registers(record.at_restarting)),
+            resumed: (record.resumed_ns != 0).then_some(Registers(record.at_resumed)),
+        };
+        let stamps = marks.restarting.map(|registers| self.recognised.stamps(registers)).unwrap_or_default();
         if record.stopped_ns == 0 {
             let possible = record.requested_ns..=record.restarting_ns;
             record.stopped_ns = stamps.stopped_ns.filter(|stamp| possible.contains(stamp)).unwrap_or(0);
@@ -40,11 +48,12 @@ impl Account<'_> {
         let reason = if self.recognised.reason_needs_callers() {
             self.reason_of_callers(&record, stacks)
         } else {
-            self.recognised.reason(requested, restarting)
+            self.recognised.reason(&marks, self.lookup)
         };
         let opened = [record.requested_ns, record.stopped_ns, record.restarting_ns];
         let from_ns = opened.into_iter().find(|ns| *ns != 0).unwrap_or(record.resumed_ns);
         let throttling = throttling.around(from_ns, record.resumed_ns.max(from_ns));
+        let state = if self.recognised.is_discarded(&marks) { State::Discarded } else { state };
         Closed { record, state, reason, stamps, throttling }
     }
 

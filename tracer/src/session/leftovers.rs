@@ -9,8 +9,9 @@ use aya::{
 use bytemuck::Zeroable as _;
 use tracer_common::{
     loss::Loss,
-    pause::{ProcessTotals, WindowRecord},
+    pause::{ProcessTotals, TargetSettings, WindowKey, WindowRecord, keyed, state},
     stack::StackRecord,
+    stack_copy::CopyRanges,
     thread::{ThreadState, WorkerRecord, Workers},
 };
 
@@ -20,36 +21,117 @@ fn map<'a>(ebpf: &'a Ebpf, name: &str) -> Result<&'a Map, MapError> {
     ebpf.map(name).ok_or_else(|| MapError::InvalidName { name: name.to_owned() })
 }
 
-fn insert<V: Pod>(ebpf: &mut Ebpf, name: &str, key: u32, value: V) -> Result<(), MapError> {
+fn insert<K: Pod, V: Pod>(ebpf: &mut Ebpf, name: &str, key: K, value: V) -> Result<(), MapError> {
     let map = ebpf.map_mut(name).ok_or_else(|| MapError::InvalidName { name: name.to_owned() })?;
-    HashMap::<_, u32, V>::try_from(map)?.insert(key, value, 0)
+    HashMap::<_, K, V>::try_from(map)?.insert(key, value, 0)
 }
 
 /// Makes the process's places and opens the gate.
-pub(super) fn open_gate(ebpf: &mut Ebpf, pid: u32) -> Result<(), MapError> {
-    insert(ebpf, "WINDOWS", pid, WindowRecord::zeroed())?;
+pub(super) fn open_gate(ebpf: &mut Ebpf, pid: u32, settings: TargetSettings) -> Result<(), MapError> {
     insert(ebpf, "PROCESSES", pid, ProcessTotals::zeroed())?;
-    insert(ebpf, "REQUEST_SCRATCH", pid, StackRecord::zeroed())?;
-    insert(ebpf, "TARGETS", pid, 1_u32)
+    if settings.keyed == keyed::PROCESS {
+        let key = WindowKey { tgid: pid, ..WindowKey::default() };
+        insert(ebpf, "WINDOWS", key, WindowRecord::zeroed())?;
+        insert(ebpf, "REQUEST_SCRATCH", u64::from(pid), StackRecord::zeroed())?;
+    }
+    insert(ebpf, "TARGETS", pid, settings)
 }
+
+/// Whether they are to be told of.
+pub(super) fn is_followed(ebpf: &Ebpf, pid: u32) -> bool {
+    let followed = map(ebpf, "FOLLOWED").and_then(HashMap::<_, u32, u32>::try_from);
+    followed.is_ok_and(|followed| followed.get(&pid, 0).is_ok())
+}
+
+/// Takes out what the tables hold of a process that is not traced any more: the room is for others. `stacks`: those that
+/// were sent of it, which would not be sent again for a process of the same id.
+pub(super) fn forget<'a>(ebpf: &mut Ebpf, pid: u32, workers: Workers, stacks: impl Iterator<Item = &'a u64>) {
+    // What is not there needs no taking out.
+    let _ = remove::<WindowRecord>(ebpf, "WINDOWS", window_keys(ebpf, pid));
+    let _ = remove::<ProcessTotals>(ebpf, "PROCESSES", [pid]);
+    let _ = remove::<StackRecord>(ebpf, "REQUEST_SCRATCH", [u64::from(pid)]);
+    let _ = remove::<Workers>(ebpf, "PROCESS_WORKERS", [pid]);
+    let _ = remove::<CopyRanges>(ebpf, "STACK_COPY_RANGES", [pid]);
+    let _ = remove::<WorkerRecord>(ebpf, "WORKER_SUMS", workers.tids.into_iter().filter(|tid| *tid != 0));
+    let _ = remove::<u32>(ebpf, "STACKS_SENT", stacks.copied());
+}
+
+fn window_keys(ebpf: &Ebpf, pid: u32) -> Vec<WindowKey> {
+    let windows = map(ebpf, "WINDOWS").and_then(HashMap::<_, WindowKey, WindowRecord>::try_from);
+    let keys =
+        windows.into_iter().flat_map(|windows| windows.keys().filter_map(Result::ok).collect::<Vec<_>>());
+    keys.filter(|key| key.tgid == pid).collect()
+}
+
+fn remove<V: Pod>(
+    ebpf: &mut Ebpf,
+    name: &str,
+    keys: impl IntoIterator<Item = impl Pod>,
+) -> Result<(), MapError> {
+    let map = ebpf.map_mut(name).ok_or_else(|| MapError::InvalidName { name: name.to_owned() })?;
+    let mut map = HashMap::<_, _, V>::try_from(map)?;
+    for key in keys {
+        let _ = map.remove(&key);
+    }
+    Ok(())
+}
+
+/// Says that the children and the programs of a process are to be told of, although it is no target (yet).
+pub(super) fn follow(ebpf: &mut Ebpf, pid: u32) -> Result<(), MapError> {
+    insert(ebpf, "FOLLOWED", pid, 1_u32)
+}
+
+/// `BPF_NOEXIST`: don't replace what is there.
+const ONLY_NEW: u64 = 1;
 
 /// Says which threads are workers.
 pub(super) fn set_workers(ebpf: &mut Ebpf, pid: u32, workers: Workers) -> Result<(), MapError> {
-    for task in workers.tids.iter().filter(|task| **task != 0) {
-        insert(ebpf, "WORKER_SUMS", *task, WorkerRecord::zeroed())?;
+    // First the list and then the places: what a worker did is never summed up without being sent.
+    insert(ebpf, "PROCESS_WORKERS", pid, workers)?;
+    let name = "WORKER_SUMS";
+    let map = ebpf.map_mut(name).ok_or_else(|| MapError::InvalidName { name: name.to_owned() })?;
+    let mut sums = HashMap::<_, u32, WorkerRecord>::try_from(map)?;
+    for tid in workers.tids.iter().filter(|tid| **tid != 0) {
+        // Only where there is none: a window can be open, and what is summed up of it must stay.
+        if let Err(error) = sums.insert(tid, WorkerRecord::zeroed(), ONLY_NEW)
+            && sums.get(tid, 0).is_err()
+        {
+            return Err(error);
+        }
     }
-    insert(ebpf, "PROCESS_WORKERS", pid, workers)
+    Ok(())
+}
+
+/// Says where faults have their stacks copied.
+pub(super) fn set_copy_ranges(ebpf: &mut Ebpf, pid: u32, ranges: CopyRanges) -> Result<(), MapError> {
+    insert(ebpf, "STACK_COPY_RANGES", pid, ranges)
 }
 
 /// Closes the gate: from here on every program returns at once.
 pub(super) fn close_gate(ebpf: &mut Ebpf, pid: u32) -> Result<(), MapError> {
     let map = ebpf.map_mut("TARGETS").ok_or_else(|| MapError::InvalidName { name: "TARGETS".to_owned() })?;
-    HashMap::<_, u32, u32>::try_from(map)?.remove(&pid)
+    HashMap::<_, u32, TargetSettings>::try_from(map)?.remove(&pid)
 }
 
-/// The window that is open, or was the last one.
-pub(super) fn window(ebpf: &Ebpf, pid: u32) -> Result<WindowRecord, MapError> {
-    HashMap::<_, u32, WindowRecord>::try_from(map(ebpf, "WINDOWS")?)?.get(&pid, 0)
+/// The windows of a process that are open.
+pub(super) fn open_windows(ebpf: &Ebpf, pid: u32) -> Result<Vec<WindowRecord>, MapError> {
+    let windows = HashMap::<_, WindowKey, WindowRecord>::try_from(map(ebpf, "WINDOWS")?)?;
+    let of_process = windows.iter().filter_map(Result::ok).filter(|(key, _)| key.tgid == pid);
+    Ok(of_process.map(|(_, window)| window).filter(|window| window.state != state::CLOSED).collect())
+}
+
+/// Forgets the windows that were open when their probes were taken away.
+pub(super) fn close_windows(ebpf: &mut Ebpf, pid: u32) -> Result<(), MapError> {
+    let keys = window_keys(ebpf, pid);
+    let of_process = WindowKey { tgid: pid, ..WindowKey::default() };
+    let has_place = keys.contains(&of_process);
+    remove::<WindowRecord>(ebpf, "WINDOWS", keys)?;
+    if has_place {
+        insert(ebpf, "WINDOWS", of_process, WindowRecord::zeroed())?;
+    }
+    let mut totals = totals(ebpf, pid)?;
+    totals.open = 0;
+    insert(ebpf, "PROCESSES", pid, totals)
 }
 
 /// What the process's windows add up to.
@@ -57,13 +139,13 @@ pub(super) fn totals(ebpf: &Ebpf, pid: u32) -> Result<ProcessTotals, MapError> {
     HashMap::<_, u32, ProcessTotals>::try_from(map(ebpf, "PROCESSES")?)?.get(&pid, 0)
 }
 
-/// The threads that are in the table, by their ids in the tracer's pid namespace.
-pub(super) fn threads(ebpf: &Ebpf) -> Result<BTreeMap<u32, ThreadState>, MapError> {
+/// The process's threads that are in the table, by their ids in the tracer's pid namespace.
+pub(super) fn threads(ebpf: &Ebpf, pid: u32) -> Result<BTreeMap<u32, ThreadState>, MapError> {
     Ok(HashMap::<_, u64, ThreadState>::try_from(map(ebpf, "THREADS")?)?
         .iter()
         .filter_map(Result::ok)
         // What an ended one had counted is its process's.
-        .filter(|(_, state)| state.ended == 0)
+        .filter(|(_, state)| state.ended == 0 && state.tgid == pid)
         .map(|(_, state)| (state.tid, state))
         .collect())
 }

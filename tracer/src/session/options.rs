@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::unwinding::Unwind;
 use crate::{pause::Keep, probe::Sizes};
 
 /// What a trace is asked to do.
@@ -17,6 +18,12 @@ pub struct Options {
     pub cross_check: bool,
     /// Tracepoints that must not be used.
     pub without: Vec<String>,
+    /// Stop when more windows than this begin in a second, unless they are a runtime's pauses.
+    pub max_rate: u64,
+    /// Trace during this share of the time only, from 0 to 1.
+    pub sample: Option<f64>,
+    /// How user stacks at faults are found; [`Sizes::stack_copy_bytes`] must go with it.
+    pub unwind: Unwind,
     /// Measure the CPU time of the kernel-side programs. It costs every BPF program on the host a little, so it is
     /// not done unless asked for.
     pub measure_programs: bool,
@@ -41,6 +48,8 @@ pub struct Progress {
 pub trait Observer {
     /// Probes are in place, the gate is open.
     fn attached(&mut self, threads: usize);
+    /// One more process is traced.
+    fn joined(&mut self, _what: &str) {}
     /// Called a few times a second.
     fn progress(&mut self, progress: &Progress);
 }

@@ -1,26 +1,18 @@
-//! What ends a trace: time, an interrupt, the target's end.
+//! What ends a trace: time and interrupts.
 
-use std::{
-    future::pending,
-    io,
-    os::fd::{AsFd as _, OwnedFd},
-    time::Duration,
-};
+use std::{future::pending, io, time::Duration};
 
 use tokio::{
-    io::{Interest, unix::AsyncFd},
     signal::unix::{Signal, SignalKind, signal},
     time::{Instant, sleep_until},
 };
 
 use super::outcome::Ended;
-use crate::target::Target;
 
-/// Waits for any of them.
+/// Waits for either.
 pub(super) struct Stop {
     interrupt: Signal,
     terminate: Signal,
-    target: AsyncFd<OwnedFd>,
     deadline: Option<Instant>,
 }
 
@@ -28,12 +20,11 @@ impl Stop {
     /// Begins to listen. From here on Ctrl-C no longer ends the program by itself.
     ///
     /// # Errors
-    /// When signals or the target's descriptor can't be waited for.
-    pub(super) fn new(target: &Target) -> io::Result<Self> {
+    /// When signals can't be waited for.
+    pub(super) fn new() -> io::Result<Self> {
         Ok(Self {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
-            target: watch(target.as_fd().try_clone_to_owned()?)?,
             deadline: None,
         })
     }
@@ -56,15 +47,9 @@ impl Stop {
             biased;
             _ = self.interrupt.recv() => Ended::Interrupted,
             _ = self.terminate.recv() => Ended::Interrupted,
-            _ = self.target.readable() => Ended::TargetExited,
             () = time => Ended::Duration,
         }
     }
-}
-
-fn watch(descriptor: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
-    // SAFETY: the descriptor is owned by what is returned, so it stays open as long as it is registered.
-    Ok(unsafe { AsyncFd::register_with_interest(descriptor, Interest::READABLE) }?)
 }
 
 /// After the first Ctrl-C the second one ends the program at once, whatever it is doing.

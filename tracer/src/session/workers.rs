@@ -20,6 +20,11 @@ impl WorkerList {
         Self { known: Workers { tids: [0; WORKERS] }, left_out: 0 }
     }
 
+    /// The workers that the kernel side was told of last.
+    pub(super) fn known(&self) -> Workers {
+        self.known
+    }
+
     /// Looks again. The new list, if it has changed.
     pub(super) fn look(&mut self, pid: u32, recognised: &Recognised) -> Option<Workers> {
         let threads = thread_ids(pid).unwrap_or_default();
