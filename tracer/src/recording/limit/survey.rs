@@ -1,0 +1,64 @@
+//! How many bytes of the file are of pauses of which length.
+
+use std::collections::BTreeMap;
+
+/// Bits of a length that tell one group from the next.
+const BITS: u32 = 6;
+
+/// So many of the longest pauses are known one by one.
+const WORST: usize = 64;
+
+/// Bytes of lines, by the length of the pauses that they are of. It stays small however many there are.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Survey {
+    /// By the least length of each group.
+    pub(super) groups: BTreeMap<u64, Sizes>,
+    /// The longest pauses, with the bytes of their lines and of those of their faults; the longest first.
+    pub(super) worst: Vec<(u64, u64)>,
+    /// Lines of stacks, which are also counted for the pauses that need them.
+    pub(super) stack_bytes: u64,
+    /// Other lines that are of no pause.
+    pub(super) other_bytes: u64,
+    /// Of them, states of memory.
+    pub(super) memory_bytes: u64,
+    /// How many those are.
+    pub(super) memory_lines: u64,
+}
+
+/// Bytes of the lines of a group.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Sizes {
+    /// How many pauses.
+    pub(super) pauses: u64,
+    /// Their own lines.
+    pub(super) line_bytes: u64,
+    /// The lines of their faults.
+    pub(super) fault_bytes: u64,
+    /// Stacks that no longer pause's line refers to.
+    pub(super) line_stack_bytes: u64,
+    /// Stacks that no fault of a longer pause has.
+    pub(super) fault_stack_bytes: u64,
+}
+
+impl Survey {
+    /// The group of a length: the least one in it.
+    pub(super) fn group(duration_ns: Option<u64>) -> u64 {
+        let ns = duration_ns.unwrap_or(0);
+        let dropped = (u64::BITS - ns.leading_zeros()).saturating_sub(BITS);
+        ns >> dropped << dropped
+    }
+
+    /// A pause of this length has so many bytes.
+    pub(super) fn pause(&mut self, duration_ns: Option<u64>, bytes: u64) {
+        let ns = duration_ns.unwrap_or(0);
+        let place = self.worst.partition_point(|(longer, _)| *longer > ns);
+        if place < WORST {
+            self.worst.truncate(WORST - 1);
+            self.worst.insert(place, (ns, bytes));
+        }
+    }
+
+    pub(super) fn sizes(&mut self, group: u64) -> &mut Sizes {
+        self.groups.entry(group).or_default()
+    }
+}

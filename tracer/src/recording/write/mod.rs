@@ -1,0 +1,11 @@
+//! Writing a recording while the trace runs.
+
+mod file;
+mod memory;
+mod process;
+mod recorder;
+mod stacks;
+
+pub use memory::MemorySampler;
+pub use process::ProcessRecorder;
+pub use recorder::{Recordable, Recorder, Written};
