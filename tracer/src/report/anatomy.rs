@@ -40,6 +40,20 @@ pub struct Worker {
     pub budget: Budget,
 }
 
+/// How long the driver waited for workers. Lower bounds: only what was seen counts.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, PartialEq, Eq)]
+pub struct WaitedForWorkers {
+    /// After the world had stopped, the driver was blocked outside faults while at least one worker ran, was ready to run,
+    /// or was in a fault.
+    pub ns: u64,
+    /// Of it, at least one worker was in a fault.
+    pub in_their_faults_ns: u64,
+    /// Wall time of the pause in which at least one worker was in a fault, whatever the driver did.
+    pub faults_wall_ns: u64,
+    /// More was seen than is kept: it was longer.
+    pub at_least: bool,
+}
+
 /// The driver's waits for a CPU in a pause, in faults or not.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, PartialEq)]
 pub struct CpuWaits {

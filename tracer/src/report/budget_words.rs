@@ -1,6 +1,6 @@
 //! Numbers of the anatomy in words, for the text and the diagnosis alike.
 
-use super::model::{BudgetPart, DeviceReads, StoppingBudget};
+use super::model::{BudgetPart, DeviceReads, StoppingBudget, Worker};
 use super::units;
 
 impl BudgetPart {
@@ -14,6 +14,22 @@ impl BudgetPart {
     #[must_use]
     pub fn short_words(&self) -> &'static str {
         self.words.strip_prefix("in faults, ").unwrap_or(self.words)
+    }
+}
+
+impl Worker {
+    /// Whether it did anything in the pause: one that was blocked all the time, or of which only that is known, did not.
+    #[must_use]
+    pub fn worked(&self) -> bool {
+        self.faults > 0 || self.in_faults_ns > 0 || self.busy_ns() > 0
+    }
+
+    /// Its time other than blocked outside faults, as far as it was seen.
+    #[must_use]
+    pub fn busy_ns(&self) -> u64 {
+        let idle = ["blocked_futex", "blocked_io", "blocked_other", "blocked_unknown", "parked", "unknown"];
+        let parts = self.budget.parts().into_iter().filter(|part| !idle.contains(&part.name));
+        parts.fold(0, |sum, part| sum.saturating_add(part.ns))
     }
 }
 

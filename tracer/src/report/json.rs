@@ -1,11 +1,21 @@
 //! The report as JSON: exactly the fields of the model, described in `docs/json.md`.
 
+use serde::Serialize;
 use serde_json::Value;
 
-use super::model::Report;
+use super::{model::Report, processes::ProcessesReport};
 
 /// The first integer that a JSON reader with floating-point numbers can't tell from its neighbour.
 pub const INTEGER_LIMIT: u64 = 1 << 53;
+
+/// The report of several processes, in the same way.
+///
+/// # Errors
+///
+/// As [`render`].
+pub fn render_processes(report: &ProcessesReport) -> Result<String, serde_json::Error> {
+    write(report)
+}
 
 /// The report as indented JSON with a line end.
 ///
@@ -16,6 +26,10 @@ pub const INTEGER_LIMIT: u64 = 1 << 53;
 ///
 /// Never for a [`Report`] as it is today; the serialiser's signature is passed on rather than hidden.
 pub fn render(report: &Report) -> Result<String, serde_json::Error> {
+    write(report)
+}
+
+fn write(report: &impl Serialize) -> Result<String, serde_json::Error> {
     if cfg!(debug_assertions) {
         let too_large = too_large(&serde_json::to_value(report)?);
         debug_assert!(too_large.is_none(), "integer of 2^53 or more at {}", too_large.unwrap_or_default());
@@ -133,7 +147,14 @@ mod tests {
     #[test]
     fn every_field_is_documented() {
         let document = include_str!("../../../docs/json.md");
-        for report in [fixtures::story(), fixtures::partial()] {
+        let reports = [
+            fixtures::story(),
+            fixtures::partial(),
+            fixtures::calls(),
+            fixtures::user_windows(),
+            fixtures::workers(),
+        ];
+        for report in reports {
             let mut names = Vec::new();
             field_names(&serde_json::to_value(&report).unwrap(), &mut names);
             assert!(names.len() > 100, "{}", names.len());
@@ -146,6 +167,14 @@ mod tests {
             for diagnosis in &report.diagnosis {
                 assert!(document.contains(&format!("`{}`", diagnosis.rule)), "{}", diagnosis.rule);
             }
+        }
+        let mut names = Vec::new();
+        field_names(&serde_json::to_value(fixtures::processes()).unwrap(), &mut names);
+        for name in names {
+            assert!(
+                document.contains(&format!("`{name}`")) || document.contains(&format!("\"{name}\"")),
+                "{name}"
+            );
         }
     }
 

@@ -1,10 +1,12 @@
 //! The one line that stands on the terminal while a trace runs.
 
-use super::units;
+use super::{model::Unit, units};
 
 /// The numbers of [`live_line`]. All are of the trace so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Live {
+    /// What they are called.
+    pub unit: Unit,
     /// Completed pauses.
     pub pauses: u64,
     /// The longest of them; `None` before the first.
@@ -23,8 +25,8 @@ pub fn live_line(live: &Live) -> String {
     let mut line = format!(
         "{}, worst {}, in faults {}",
         match live.pauses {
-            1 => "1 pause".to_owned(),
-            n => format!("{} pauses", units::count_column(n)),
+            1 => format!("1 {}", live.unit.one()),
+            n => format!("{} {}", units::count_column(n), live.unit.many()),
         },
         units::duration_or_unknown(live.worst_ns),
         // The two numbers may be read at different moments; the part can't be more than the whole.
@@ -44,6 +46,7 @@ mod tests {
     fn says_what_is_known() {
         assert_eq!(live_line(&Live::default()), "0 pauses, worst —, in faults —");
         let live = Live {
+            unit: Unit::Pause,
             pauses: 1_204,
             worst_ns: Some(39_902_000),
             paused_ns: 101_000_000,
@@ -53,12 +56,15 @@ mod tests {
         assert_eq!(live_line(&live), "1,204 pauses, worst 39.9 ms, in faults 38.6 %");
         let live = Live { pauses: 1, dropped: 7, ..live };
         assert_eq!(live_line(&live), "1 pause, worst 39.9 ms, in faults 38.6 %, 7 details dropped");
+        let calls = Live { unit: Unit::Call, pauses: 2, worst_ns: Some(1_000), ..Live::default() };
+        assert_eq!(live_line(&calls), "2 calls, worst 1.00 µs, in faults —");
     }
 
     #[test]
     fn fits_eighty_columns_whatever_the_numbers() {
         for paused_ns in [0, 1, u64::MAX] {
             let live = Live {
+                unit: Unit::Window,
                 pauses: u64::MAX,
                 worst_ns: Some(u64::MAX),
                 paused_ns,

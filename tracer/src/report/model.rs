@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 pub use super::anatomy::*;
 pub use super::exposure::Exposures;
+pub use super::windows::{Call, KeyedBy, Sampled, Short, Unit, Windows};
 pub use crate::{
     memory::Region,
     pause::{Kind, State},
@@ -27,6 +28,9 @@ pub struct Report {
     pub tool: Tool,
     /// The traced process.
     pub target: Target,
+    /// What its windows are; everywhere else they are called pauses, whatever they are.
+    #[serde(default)]
+    pub windows: Windows,
     /// How it was traced, and what was lost.
     pub trace: Trace,
     /// What of the target's memory was out before and after the trace, and what the next pause would take.
@@ -55,10 +59,27 @@ pub struct Target {
     pub pid: u32,
     /// Path of the executable as the target sees it.
     pub exe: String,
+    /// Its id in its own pid namespace, when that is another one.
+    pub pid_in_namespace: Option<u32>,
+    /// The container that it is of, as far as the path of its cgroup tells.
+    pub container: Option<Container>,
+    /// The systemd service that it is of, inside the container if there is one.
+    pub unit: Option<String>,
     /// GNU build id of the executable in hexadecimal, when it has one.
     pub build_id: Option<String>,
     /// The runtime that was recognised.
     pub runtime: Runtime,
+}
+
+/// A container.
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
+pub struct Container {
+    /// `docker`, `containerd`, `cri-o`, `podman`, `lxc`, `systemd-nspawn`; `null` when the path does not say.
+    pub runtime: Option<String>,
+    /// Its id, or its name where the engine uses names.
+    pub id: String,
+    /// The unique id of its Kubernetes pod.
+    pub pod_uid: Option<String>,
 }
 
 /// The recognised runtime.
@@ -79,6 +100,8 @@ pub struct Trace {
     pub clock: String,
     /// From the gate's opening to its closing.
     pub duration_ns: u64,
+    /// From when on the process's pauses are covered, from the start of the trace: 0 for one that was there.
+    pub covered_from_ns: u64,
     /// Why the trace ended.
     pub ended: Ended,
     /// The target's exit status or signal in words, when it ended and pauselens had started it.
@@ -117,6 +140,12 @@ pub enum Ended {
     Interrupted,
     /// The target ended.
     TargetExited,
+    /// The target runs another program from then on, which has a report of its own.
+    ProgramReplaced,
+    /// Windows began more often than `--max-rate` allows.
+    TooOften,
+    /// Not known: the recording ends before.
+    RecordingCutOff,
 }
 
 /// One step of the plan.
@@ -146,10 +175,10 @@ pub struct Part {
 /// The kernel's counters can be read only shortly before and after the trace, so they give a range.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, PartialEq, Eq)]
 pub struct Reconciliation {
-    /// Minor faults counted by pauselens.
-    pub minor: u64,
+    /// Minor faults counted by pauselens; `null` when a recording ends before that is told.
+    pub minor: Option<u64>,
     /// Major faults counted by pauselens.
-    pub major: u64,
+    pub major: Option<u64>,
     /// The fewest minor faults that the kernel counted during the trace.
     pub kernel_minor_least: Option<u64>,
     /// The most.
@@ -204,8 +233,8 @@ pub struct Overhead {
     pub tracer_cpu_ns: Option<u64>,
     /// Its peak resident memory.
     pub tracer_peak_bytes: Option<u64>,
-    /// From start to probes in place.
-    pub attach_ns: u64,
+    /// From start to probes in place; `null` when a recording ends before that is told.
+    pub attach_ns: Option<u64>,
 }
 
 /// Count and time of one kind of fault.
@@ -254,7 +283,8 @@ pub struct Summary {
     pub paused_ns: u64,
     /// Time of the drivers in faults: wall time, never more than `paused_ns`.
     pub in_faults_ns: u64,
-    /// `in_faults_ns`, plus stopping time during which another thread was in a fault while the driver was not.
+    /// `in_faults_ns`, plus stopping time during which another thread was in a fault while the driver was not, plus time
+    /// after it during which the driver was blocked and a worker was in a fault.
     pub explained_by_faults_ns: u64,
     /// Faults on the drivers.
     pub faults: u64,
@@ -273,6 +303,9 @@ pub struct Summary {
     pub tracing_ns: u64,
     /// Sum of requested → stopped, over the pauses where it is known.
     pub stopping_ns: Option<u64>,
+    /// How long drivers waited for workers, as in the pauses; `null` when there are none, or it is unavailable.
+    #[serde(default)]
+    pub waited_for_workers_ns: Option<u64>,
     /// The pauses' budgets, added up: the parts add up to `paused_ns`, unless records were lost. `null` when the budget
     /// is unavailable.
     pub budget: Option<Budget>,
@@ -336,6 +369,9 @@ pub struct Pause {
     pub requested_by: Option<Vec<String>>,
     /// The thread that resumed the world, when it was another one.
     pub resumed_by_tid: Option<u32>,
+    /// What is known of a call; `null` for pauses and other windows.
+    #[serde(default)]
+    pub call: Option<Call>,
     /// Faults on the driver inside the pause.
     pub faults: u64,
     /// What the kernel called major.
@@ -360,8 +396,18 @@ pub struct Pause {
     pub places: Vec<Place>,
     /// Where the time went; `null` when that is unavailable, or the pause was not seen whole.
     pub budget: Option<Budget>,
-    /// Threads that worked for the pause besides the driver; the runtime decides which those are (none in Go).
+    /// Threads that worked for the pause besides the driver; the runtime decides which those are (none in Go). Those of
+    /// which nothing was seen in it are left out.
     pub workers: Vec<Worker>,
+    /// How many were left out.
+    #[serde(default)]
+    pub workers_unseen: u64,
+    /// What these threads' faults were, all together; `null` when there are none.
+    #[serde(default)]
+    pub worker_faults: Option<WorkerFaults>,
+    /// How long the driver waited for workers; `null` when there are none, or it is unavailable.
+    #[serde(default)]
+    pub waited_for_workers: Option<WaitedForWorkers>,
     /// Where the driver was blocked outside faults, longest first.
     pub blocked: Vec<Blocked>,
     /// The driver's waits for a CPU; `null` when unavailable.
@@ -395,6 +441,25 @@ pub struct LongestFault {
     pub address: String,
     /// What is mapped there, such as `[heap]` or a file's path; `null` when not known.
     pub mapping: Option<String>,
+}
+
+/// Faults of all threads that work for a pause besides its driver.
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
+pub struct WorkerFaults {
+    /// How many ended in the pause.
+    pub faults: u64,
+    /// Their time inside the pause: a plain sum over the threads, which can exceed the pause.
+    pub sum_ns: u64,
+    /// How many of them have their details. What follows is added up from these alone.
+    pub fault_details: Part,
+    /// By kind.
+    pub by_kind: ByKind,
+    /// By what they touched.
+    pub by_region: ByRegion,
+    /// The same, as exactly as the memory can be named, longest time first.
+    pub places: Vec<Place>,
+    /// Code paths, by time, longest first.
+    pub stacks: Vec<Stack>,
 }
 
 /// One code path's faults.

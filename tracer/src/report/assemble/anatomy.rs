@@ -2,13 +2,14 @@
 
 use std::cmp::Reverse;
 
+use super::known::Known;
 use crate::{
     pause::{self, BlockedOn, FinishedPause, StackTotal},
     report::model::{
-        Blocked, CpuWaits, KernelPath, Neighbour, Stopping, StoppingThread, StoppingTotal, Worker,
+        Blocked, CpuWaits, KernelPath, Neighbour, Stopping, StoppingThread, StoppingTotal, WaitedForWorkers,
+        Worker,
     },
     session::Outcome,
-    symbols::Namer,
     target::thread_name,
 };
 
@@ -16,11 +17,11 @@ use crate::{
 const LISTED: usize = 32;
 
 /// Where the driver was blocked outside faults: places with the same names are one.
-pub(super) fn blocked(pause: &FinishedPause, outcome: &Outcome, namer: &Namer) -> Vec<Blocked> {
+pub(super) fn blocked(pause: &FinishedPause, known: &Known<'_>) -> Vec<Blocked> {
     let mut places: Vec<(u64, Blocked)> = Vec::new();
     for ((kernel_stack, user_stack), total) in &pause.waits.blocked {
-        let (on, kernel_frames) = kernel(outcome, *kernel_stack);
-        let frames = namer.stack(outcome.collected.stacks.get(user_stack).map(Vec::as_slice), false);
+        let (on, kernel_frames) = kernel(known, *kernel_stack);
+        let frames = known.stack(*user_stack, false);
         let same = places.iter_mut().find(|(_, place)| {
             (place.on, &place.kernel_frames, &place.frames) == (on, &kernel_frames, &frames)
         });
@@ -47,8 +48,8 @@ pub(super) fn blocked(pause: &FinishedPause, outcome: &Outcome, namer: &Namer) -
 }
 
 /// The driver's waits for a CPU; `None` when switches were not seen.
-pub(super) fn cpu_waits(pause: &FinishedPause, outcome: &Outcome) -> Option<CpuWaits> {
-    if !outcome.plan.schedule_seen {
+pub(super) fn cpu_waits(pause: &FinishedPause, known: &Known<'_>) -> Option<CpuWaits> {
+    if !known.schedule_seen {
         return None;
     }
     let outside = &pause.record.outside;
@@ -92,23 +93,33 @@ pub(super) fn workers(pause: &FinishedPause, pid: u32) -> Vec<Worker> {
     workers
 }
 
+/// How long the driver waited for them.
+pub(super) fn waited_for_workers(pause: &FinishedPause) -> Option<WaitedForWorkers> {
+    pause.waited.map(|waited| WaitedForWorkers {
+        ns: waited.for_workers_ns,
+        in_their_faults_ns: waited.for_their_faults_ns,
+        faults_wall_ns: waited.in_their_faults_ns,
+        at_least: waited.at_least,
+    })
+}
+
 /// How the world came to a stop.
-pub(super) fn stopping(stopping: &pause::Stopping, outcome: &Outcome, namer: &Namer, pid: u32) -> Stopping {
+pub(super) fn stopping(stopping: &pause::Stopping, known: &Known<'_>) -> Stopping {
     let threads = stopping
         .threads
         .iter()
         .map(|thread| {
-            let (on, kernel_frames) = kernel(outcome, thread.kernel_stack);
-            let user = outcome.collected.stacks.get(&thread.user_stack);
+            let (on, kernel_frames) = kernel(known, thread.kernel_stack);
+            let user = known.stacks.contains_key(&thread.user_stack);
             StoppingThread {
                 tid: thread.tid,
-                name: thread_name(pid, thread.tid),
+                name: thread_name(known.pid, thread.tid),
                 at_request: thread.at_request,
                 since_ns: thread.since_ns,
                 budget: thread.budget,
                 blocked_on: (thread.blocked_there && on != BlockedOn::Unknown).then_some(on),
                 kernel_frames,
-                frames: user.map(|frames| namer.stack(Some(frames), false)).unwrap_or_default(),
+                frames: if user { known.stack(thread.user_stack, false) } else { Vec::new() },
             }
         })
         .collect();
@@ -122,9 +133,9 @@ pub(super) fn stopping_total(outcome: &Outcome) -> Option<StoppingTotal> {
 }
 
 /// Where in the kernel one code path's faults were blocked: stacks with the same names are one.
-pub(super) fn kernel_paths(total: &StackTotal, outcome: &Outcome, paths: &mut Vec<KernelPath>) {
+pub(super) fn kernel_paths(total: &StackTotal, known: &Known<'_>, paths: &mut Vec<KernelPath>) {
     for (kernel_stack, (faults, ns)) in &total.kernel {
-        let (on, frames) = kernel(outcome, *kernel_stack);
+        let (on, frames) = kernel(known, *kernel_stack);
         match paths.iter_mut().find(|path| path.on == on && path.frames == frames) {
             Some(path) => {
                 path.faults += faults;
@@ -136,8 +147,8 @@ pub(super) fn kernel_paths(total: &StackTotal, outcome: &Outcome, paths: &mut Ve
     paths.sort_by_key(|path| (Reverse(path.ns), path.frames.clone()));
 }
 
-fn kernel(outcome: &Outcome, stack: u64) -> (BlockedOn, Vec<String>) {
-    match outcome.collected.kernel_stacks.get(stack) {
+fn kernel(known: &Known<'_>, stack: u64) -> (BlockedOn, Vec<String>) {
+    match known.kernel_stacks.get(stack) {
         Some(stack) => (stack.on, stack.frames.clone()),
         None => (BlockedOn::Unknown, Vec::new()),
     }

@@ -12,7 +12,7 @@ const MINOR_BITS: u32 = 20;
 
 /// What is known of this host's devices and swap areas at this moment.
 #[derive(Debug, Default)]
-pub(super) struct Devices {
+pub struct Devices {
     /// What swaps on each device: `swap partition`, `swap file /var/swap`.
     swap: BTreeMap<(u32, u32), String>,
     zswap: bool,
@@ -20,7 +20,8 @@ pub(super) struct Devices {
 
 impl Devices {
     /// Looks at the host.
-    pub(super) fn of_this_host() -> Self {
+    #[must_use]
+    pub fn of_this_host() -> Self {
         let swaps = fs::read_to_string("/proc/swaps").unwrap_or_default();
         let zswap = fs::read_to_string("/sys/module/zswap/parameters/enabled");
         let mut swap = BTreeMap::new();

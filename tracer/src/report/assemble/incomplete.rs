@@ -4,12 +4,16 @@ use tracer_common::loss::Loss;
 
 use super::context::Context;
 use crate::{
-    report::{model::Summary, units::duration},
+    report::{
+        model::Summary,
+        units::{count, duration},
+    },
     session::{Ended, Outcome},
 };
 
 pub(super) fn incomplete(outcome: &Outcome, summary: &Summary, context: &Context<'_>) -> Vec<String> {
     let mut missing = Vec::new();
+    let unit = context.recognised.rules.unit;
     let lost = |loss| outcome.losses.of(loss);
     if lost(Loss::FaultRingFull) + lost(Loss::StackRingFull) > 0 {
         missing.push(format!(
@@ -27,11 +31,17 @@ pub(super) fn incomplete(outcome: &Outcome, summary: &Summary, context: &Context
             lost(Loss::WorkerRingFull)
         ));
     }
+    let copies = lost(Loss::StackCopyRingFull);
+    if copies > 0 {
+        missing.push(format!(
+            "the ring buffer was full: the stacks of {copies} faults could not be unwound and are as far as frame pointers \
+             tell; a larger --ring-size or a smaller --stack-bytes holds more"
+        ));
+    }
     if summary.records_lost > 0 {
         missing.push(format!(
-            "{} pauses came faster than they could be read: they are in the sums, but not in the quantiles, kinds and \
-             the list",
-            summary.records_lost
+            "{} came faster than they could be read: they are in the sums, but not in the quantiles, kinds and the list",
+            unit.counted(summary.records_lost)
         ));
     }
     if lost(Loss::ThreadTableFull) > 0 {
@@ -41,18 +51,31 @@ pub(super) fn incomplete(outcome: &Outcome, summary: &Summary, context: &Context
         ));
     }
     if outcome.collected.explained_partly {
-        missing.push(
-            "more faults of other threads fell into a stopping phase than are kept: the time explained by faults is a \
-             lower bound"
-                .to_owned(),
-        );
+        missing.push(format!(
+            "more faults of other threads fell into a {} than are kept: the time explained by faults is a lower bound",
+            unit.one()
+        ));
     }
     if outcome.program_replaced {
-        missing.push(
-            "the process has replaced its program (exec) during the trace: pauses of the new one were not seen; attach \
-             again"
-                .to_owned(),
-        );
+        missing.push(format!(
+            "the process has replaced its program (exec) during the trace: {} of the new one were not seen; attach again",
+            unit.many()
+        ));
+    }
+    if lost(Loss::WindowTableFull) > 0 {
+        missing.push(format!(
+            "{} found no room, because too many were open at the same time: they are in no number",
+            unit.counted(lost(Loss::WindowTableFull))
+        ));
+    }
+    if let Some(per_second) = outcome.too_often {
+        missing.push(format!(
+            "the trace was stopped: {} {} began in a second, and each costs the target at least two traps; \
+             --sample 5% traces in a part of the time only, --max-rate {} goes on all the same",
+            count(per_second),
+            unit.many(),
+            per_second.saturating_mul(2)
+        ));
     }
     let duration_ns = outcome.closed_ns.saturating_sub(outcome.opened_ns);
     if let (Ended::TargetExited, Some(asked_ns)) = (outcome.ended, context.asked_ns) {
@@ -64,8 +87,10 @@ pub(super) fn incomplete(outcome: &Outcome, summary: &Summary, context: &Context
     }
     if summary.records_lost == 0 && sums_disagree(outcome) {
         missing.push(
-            "the kernel side's sums and the pauses' records disagree; this is a fault of pauselens, please report it"
-                .to_owned(),
+            format!(
+                "the kernel side's sums and the {}' records disagree; this is a fault of pauselens, please report it",
+                unit.many()
+            ),
         );
     }
     missing
@@ -73,7 +98,7 @@ pub(super) fn incomplete(outcome: &Outcome, summary: &Summary, context: &Context
 
 /// Two independent sums of the same things.
 fn sums_disagree(outcome: &Outcome) -> bool {
-    let faults: u64 = outcome.collected.by_kind.values().map(|kind| kind.count).sum();
+    let told = outcome.collected.told();
     (outcome.totals.completed, outcome.totals.paused_ns, outcome.totals.faults, outcome.totals.in_faults_ns)
-        != (outcome.collected.complete(), outcome.collected.paused_ns, faults, outcome.collected.in_faults_ns)
+        != (told.count, told.ns, told.faults, told.in_faults_ns)
 }

@@ -10,7 +10,7 @@ pub(super) fn overhead(outcome: &Outcome) -> Overhead {
         program_runs: outcome.programs.map(|cost| cost.runs),
         tracer_cpu_ns: own_cpu_ns(),
         tracer_peak_bytes: own_peak_bytes(),
-        attach_ns: outcome.attach_ns,
+        attach_ns: Some(outcome.attach_ns),
     }
 }
 

@@ -2,23 +2,24 @@
 
 use std::collections::BTreeMap;
 
-use super::{anatomy, devices::Devices};
+use tracer_common::pause::flag;
+
+use super::{anatomy, known::Known};
 use crate::{
     pause::{FinishedPause, Kind, KindCount, PlaceTotal, StackTotal},
     report::anatomy::Place,
     report::model::{
-        ByKind, Bystanders, KernelPath, KindTotal, LongestFault, Part, Pause, Stack, StoppingFault,
+        ByKind, Bystanders, Call, KernelPath, KindTotal, LongestFault, Part, Pause, Stack, StoppingFault,
+        WorkerFaults,
     },
-    session::Outcome,
-    symbols::Namer,
 };
 
 /// Stands for the stacks past the bound of one pause.
 const OTHER_STACKS: &str = "[further stacks, added up]";
 
 /// The kept pauses: with a length, longest first; then the others in the order of time.
-pub(super) fn pauses(outcome: &Outcome, namer: &Namer, devices: &Devices, pid: u32) -> Vec<Pause> {
-    let mut kept: Vec<&FinishedPause> = outcome.collected.pauses.iter().collect();
+pub(super) fn pauses(kept: &[FinishedPause], known: &Known<'_>) -> Vec<Pause> {
+    let mut kept: Vec<&FinishedPause> = kept.iter().collect();
     kept.sort_by_key(|pause| {
         (
             std::cmp::Reverse(pause.duration_ns().is_some()),
@@ -26,12 +27,14 @@ pub(super) fn pauses(outcome: &Outcome, namer: &Namer, devices: &Devices, pid: u
             pause.record.window,
         )
     });
-    kept.into_iter().map(|pause| one(pause, outcome, namer, devices, pid)).collect()
+    kept.into_iter().map(|one| pause(one, known)).collect()
 }
 
-fn one(pause: &FinishedPause, outcome: &Outcome, namer: &Namer, devices: &Devices, pid: u32) -> Pause {
+/// One pause as the report has it.
+#[must_use]
+pub fn pause(pause: &FinishedPause, known: &Known<'_>) -> Pause {
     let record = &pause.record;
-    let since_start = |ns: u64| (ns != 0).then(|| signed_difference(ns, outcome.opened_ns));
+    let since_start = |ns: u64| (ns != 0).then(|| signed_difference(ns, known.zero_ns));
     let faults = pause.faults();
     Pause {
         id: record.window,
@@ -47,11 +50,16 @@ fn one(pause: &FinishedPause, outcome: &Outcome, namer: &Namer, devices: &Device
         duration_ns: pause.duration_ns(),
         stopping_ns: pause.stopping_ns(),
         driver_tid: record.driver,
-        requested_by: pause
-            .requested_frames(&outcome.collected.stacks)
-            .map(|frames| namer.stack(Some(&frames), false)),
+        requested_by: requested_by(pause, known),
         resumed_by_tid: (record.resumed_by != 0 && record.resumed_by != record.driver)
             .then_some(record.resumed_by),
+        call: (record.depth_bytes != 0).then(|| Call {
+            goroutine: (record.goroutine != 0).then_some(record.goroutine),
+            resumptions: record.outside.unparked,
+            moved: record.flags & flag::DRIVER_CHANGED != 0,
+            inner_calls: record.inner,
+            tail_call: record.flags & flag::TAIL_CALL != 0,
+        }),
         faults,
         major: record.driver_totals.major,
         minor: record.driver_totals.minor,
@@ -63,11 +71,22 @@ fn one(pause: &FinishedPause, outcome: &Outcome, namer: &Namer, devices: &Device
         by_region: totals(&pause.by_region),
         places: places(&pause.places),
         budget: pause.budget,
-        workers: anatomy::workers(pause, pid),
-        blocked: anatomy::blocked(pause, outcome, namer),
-        cpu_waits: anatomy::cpu_waits(pause, outcome),
+        workers: anatomy::workers(pause, known.pid),
+        workers_unseen: pause.workers_unseen,
+        waited_for_workers: anatomy::waited_for_workers(pause),
+        worker_faults: pause.worker_faults.as_ref().map(|faults| WorkerFaults {
+            faults: faults.faults,
+            sum_ns: faults.sum_ns,
+            fault_details: Part { of: faults.faults, have: faults.details },
+            by_kind: totals(&faults.by_kind),
+            by_region: totals(&faults.by_region),
+            places: places(&faults.places),
+            stacks: code_paths(&faults.stacks, known),
+        }),
+        blocked: anatomy::blocked(pause, known),
+        cpu_waits: anatomy::cpu_waits(pause, known),
         throttling: pause.throttling.clone(),
-        reads: devices.named(&pause.reads),
+        reads: known.devices.named(&pause.reads),
         fault_details: Part { of: faults + pause.other_faults(), have: pause.details },
         longest_fault: pause.longest.as_ref().map(|longest| LongestFault {
             kind: longest.kind,
@@ -78,8 +97,8 @@ fn one(pause: &FinishedPause, outcome: &Outcome, namer: &Namer, devices: &Device
                 name => name.into_owned(),
             }),
         }),
-        stacks: stacks(pause, outcome, namer),
-        stopping: pause.stopping.as_ref().map(|stopping| anatomy::stopping(stopping, outcome, namer, pid)),
+        stacks: stacks(pause, known),
+        stopping: pause.stopping.as_ref().map(|stopping| anatomy::stopping(stopping, known)),
         stopping_faults: pause
             .stopping_faults
             .iter()
@@ -89,24 +108,55 @@ fn one(pause: &FinishedPause, outcome: &Outcome, namer: &Namer, devices: &Device
                 before_request_ns: fault.before_request_ns,
                 full_ns: fault.full_ns,
                 in_stopping_ns: fault.in_stopping_ns,
-                frames: namer.stack(outcome.collected.stacks.get(&fault.stack).map(Vec::as_slice), false),
+                frames: known.stack(fault.stack, false),
             })
             .collect(),
         bystanders: bystanders(&pause.others_by_kind, record.other_totals.major, record.other_totals.minor),
     }
 }
 
+/// The code path that asked for the stop.
+fn requested_by(pause: &FinishedPause, known: &Known<'_>) -> Option<Vec<String>> {
+    let record = &pause.record;
+    if record.requested_caller == 0 {
+        return known
+            .stacks
+            .contains_key(&record.requested_stack)
+            .then(|| known.stack(record.requested_stack, false));
+    }
+    let frames = pause.requested_frames(known.stacks)?;
+    Some(known.names.at_entry(record.requested_stack, record.requested_caller, &frames))
+}
+
+/// The driver's code paths.
+fn stacks(pause: &FinishedPause, known: &Known<'_>) -> Vec<Stack> {
+    let mut stacks = code_paths(&pause.stacks, known);
+    // Faults whose details were dropped belong to no stack that is known; the root stays whole.
+    let missing = pause.faults().saturating_sub(stacks.iter().map(|stack| stack.faults).sum());
+    if missing > 0 {
+        let known_ns: u64 = stacks.iter().map(|stack| stack.ns).sum();
+        stacks.push(Stack {
+            frames: vec!["[details dropped]".to_owned()],
+            faults: missing,
+            ns: pause.in_faults_ns().saturating_sub(known_ns),
+            by_kind: ByKind::new(),
+            kernel: Vec::new(),
+        });
+    }
+    stacks
+}
+
 /// Stacks that have the same names are one code path.
-fn stacks(pause: &FinishedPause, outcome: &Outcome, namer: &Namer) -> Vec<Stack> {
+fn code_paths(stacks: &[(u64, StackTotal)], known: &Known<'_>) -> Vec<Stack> {
     let mut paths: BTreeMap<Vec<String>, (ByKind, Vec<KernelPath>)> = BTreeMap::new();
-    for (stack, total) in &pause.stacks {
+    for (stack, total) in stacks {
         let frames = if *stack == StackTotal::PAST_THE_BOUND {
             vec![OTHER_STACKS.to_owned()]
         } else {
-            namer.stack(outcome.collected.stacks.get(stack).map(Vec::as_slice), total.cut)
+            known.stack(*stack, total.cut)
         };
         let (kinds, kernel) = paths.entry(frames).or_default();
-        anatomy::kernel_paths(total, outcome, kernel);
+        anatomy::kernel_paths(total, known, kernel);
         for (kind, (count, ns, inferred)) in &total.by_kind {
             let sum = kinds.entry(*kind).or_default();
             sum.count += count;
@@ -125,18 +175,6 @@ fn stacks(pause: &FinishedPause, outcome: &Outcome, namer: &Namer) -> Vec<Stack>
         })
         .collect();
     stacks.sort_by_key(|stack| std::cmp::Reverse(stack.ns));
-    // Faults whose details were dropped belong to no stack that is known; the root stays whole.
-    let missing = pause.faults().saturating_sub(stacks.iter().map(|stack| stack.faults).sum());
-    if missing > 0 {
-        let known_ns: u64 = stacks.iter().map(|stack| stack.ns).sum();
-        stacks.push(Stack {
-            frames: vec!["[details dropped]".to_owned()],
-            faults: missing,
-            ns: pause.in_faults_ns().saturating_sub(known_ns),
-            by_kind: ByKind::new(),
-            kernel: Vec::new(),
-        });
-    }
     stacks
 }
 

@@ -77,8 +77,8 @@ fn compare(ours: Counters, range: Range) -> Reconciliation {
         _ => None,
     };
     Reconciliation {
-        minor: ours.minor,
-        major: ours.major,
+        minor: Some(ours.minor),
+        major: Some(ours.major),
         kernel_minor_least: range.least.map(|least| least.minor),
         kernel_minor_most: range.most.map(|most| most.minor),
         kernel_major_least: range.least.map(|least| least.major),

@@ -1,40 +1,77 @@
 //! The report as a whole: every part in its place, then the diagnosis of the finished numbers.
 
+use std::collections::HashMap;
+
 use super::{
-    context::Context, devices::Devices, incomplete::incomplete, notes::notes, overhead::overhead,
-    pauses::pauses, reconcile, summary::summary, unavailable::unavailable,
+    context::Context,
+    devices::Devices,
+    incomplete::incomplete,
+    known::Known,
+    notes::notes,
+    overhead::overhead,
+    pauses::pauses,
+    reconcile,
+    summary::summary,
+    target::described,
+    unavailable::{unavailable, unplaced},
 };
 use crate::{
+    elf::Image,
     pause::StampDifferences,
     probe::Plan,
     report::{
         diagnosis::diagnose,
-        model::{Ended, Exposures, Part, PlanStep, Report, Runtime, SCHEMA, StampCheck, Target, Tool, Trace},
+        model::{
+            Ended, Exposures, Part, PlanStep, Report, Runtime, SCHEMA, Sampled, Short, StampCheck, Target,
+            Tool, Trace, Windows,
+        },
     },
+    runtime::{self, Recognised},
     session::{self, Outcome},
     symbols::Namer,
+    target,
 };
 
-/// Makes the report.
+/// Makes the report. `named` is given what names things before that is gone, and the stacks.
 #[must_use]
-pub fn assemble(mut outcome: Outcome, context: Context<'_>) -> Report {
+pub fn assemble(
+    mut outcome: Outcome,
+    context: Context<'_>,
+    named: impl FnOnce(&Namer, &HashMap<u64, Vec<u64>>),
+) -> Report {
     let modules = std::mem::replace(&mut outcome.modules, crate::symbols::Modules::new(0));
-    let namer = Namer::new(modules, context.recognised.go_functions.clone());
+    let mut namer = Namer::new(modules, context.recognised.go_functions.clone());
+    namer.read_generated(outcome.collected.stacks.values().map(Vec::as_slice));
     let devices = Devices::of_this_host();
-    let pauses = pauses(&outcome, &namer, &devices, context.target.pid());
+    let known = Known {
+        stacks: &outcome.collected.stacks,
+        kernel_stacks: &outcome.collected.kernel_stacks,
+        zero_ns: outcome.zero_ns,
+        schedule_seen: outcome.plan.schedule_seen,
+        pid: context.target.pid(),
+        devices: &devices,
+        names: &namer,
+    };
+    let pauses = pauses(&outcome.collected.pauses, &known);
+    named(&namer, &outcome.collected.stacks);
     let summary = summary(&mut outcome, &devices);
-    let of = outcome.collected.details + outcome.losses.of(tracer_common::loss::Loss::FaultRingFull);
-    let fault_details = Part { of, have: outcome.collected.details };
+    let have = outcome.collected.details;
+    // What was lost in the ring is known of all processes together only.
+    let lost = outcome.losses.of(tracer_common::loss::Loss::FaultRingFull);
+    let of = if outcome.others_traced { have.max(outcome.collected.counted) } else { have + lost };
+    let fault_details = Part { of, have };
     let incomplete = incomplete(&outcome, &summary, &context);
-    let notes = notes(&outcome, &context);
+    let mut notes = notes(&outcome, &context);
+    notes.extend(namer.notes());
     let mut report = Report {
         schema: SCHEMA.to_owned(),
         tool: Tool { name: "pauselens".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },
-        target: target(&context),
+        target: target(context.target, context.image, context.recognised),
         trace: Trace {
-            started_unix_ms: outcome.opened_unix_ms,
+            started_unix_ms: outcome.zero_unix_ms,
             clock: "CLOCK_MONOTONIC".to_owned(),
             duration_ns: outcome.closed_ns.saturating_sub(outcome.opened_ns),
+            covered_from_ns: outcome.opened_ns.saturating_sub(outcome.zero_ns),
             ended: ended(outcome.ended),
             exit: context.exit,
             plan: plan_steps(&outcome.plan),
@@ -48,12 +85,16 @@ pub fn assemble(mut outcome: Outcome, context: Context<'_>) -> Report {
             complete: incomplete.is_empty(),
             incomplete,
             notes,
-            unavailable: unavailable(&outcome),
+            unavailable: unavailable(&outcome.plan, outcome.kernel_names_missing.as_deref())
+                .into_iter()
+                .chain(unplaced(&outcome.space))
+                .collect(),
             reconciliation: reconcile::process(&outcome),
             threads: reconcile::threads(&outcome, context.target.pid()),
             runtime_stamps: stamp_check(&mut outcome.stamps),
             overhead: overhead(&outcome),
         },
+        windows: windows_seen(&outcome, context.recognised),
         exposure: Exposures::default(),
         summary,
         pauses,
@@ -63,28 +104,71 @@ pub fn assemble(mut outcome: Outcome, context: Context<'_>) -> Report {
     report
 }
 
-fn target(context: &Context<'_>) -> Target {
-    let build_id = context.image.build_id();
-    Target {
-        pid: context.target.pid(),
-        exe: context.target.exe().to_string_lossy().into_owned(),
-        build_id: build_id.map(|id| id.iter().map(|byte| format!("{byte:02x}")).collect()),
-        runtime: Runtime {
-            name: context.recognised.name.to_owned(),
-            version: context.recognised.version.clone(),
-        },
+/// The process, in the report's words.
+#[must_use]
+pub fn target(target: &target::Target, image: &Image, recognised: &Recognised) -> Target {
+    let build_id = image.build_id().map(|id| id.iter().map(|byte| format!("{byte:02x}")).collect());
+    let runtime = Runtime { name: recognised.name.clone(), version: recognised.version.clone() };
+    described(target, build_id, runtime)
+}
+
+/// What the windows of a trace are; nothing of them has been seen yet.
+#[must_use]
+pub fn windows(recognised: &Recognised) -> Windows {
+    let rules = recognised.rules;
+    Windows {
+        unit: rules.unit,
+        of: recognised.windows_of(),
+        keyed_by: rules.keyed,
+        stops: runtime::stops(rules.stops).to_owned(),
+        has_stopped: !recognised.sites.stopped.is_empty() || recognised.carries_stopped(),
+        has_restarting: !recognised.sites.restarting.is_empty(),
+        short: (rules.longer_than_ns > 0).then_some(Short {
+            than_ns: rules.longer_than_ns,
+            count: 0,
+            ns: 0,
+            faults: 0,
+        }),
+        discarded: 0,
+        sampled: None,
     }
 }
 
-fn ended(ended: session::Ended) -> Ended {
+fn windows_seen(outcome: &Outcome, recognised: &Recognised) -> Windows {
+    let seen = outcome.collected.short;
+    let windows = windows(recognised);
+    Windows {
+        short: windows.short.map(|short| Short {
+            count: seen.count,
+            ns: seen.ns,
+            faults: seen.faults,
+            ..short
+        }),
+        discarded: outcome.collected.discarded.count,
+        sampled: outcome.sampled.map(|sampled| Sampled {
+            share: sampled.share,
+            watched_ns: sampled.watched_ns,
+            rounds: sampled.rounds,
+        }),
+        ..windows
+    }
+}
+
+/// Why a trace ended, in the report's words.
+#[must_use]
+pub fn ended(ended: session::Ended) -> Ended {
     match ended {
         session::Ended::Duration => Ended::Duration,
         session::Ended::Interrupted => Ended::Interrupted,
         session::Ended::TargetExited => Ended::TargetExited,
+        session::Ended::ProgramReplaced => Ended::ProgramReplaced,
+        session::Ended::TooOften => Ended::TooOften,
     }
 }
 
-fn plan_steps(plan: &Plan) -> Vec<PlanStep> {
+/// The plan, in the report's words.
+#[must_use]
+pub fn plan_steps(plan: &Plan) -> Vec<PlanStep> {
     let used = plan.steps.iter().map(|step| PlanStep {
         need: step.need.to_owned(),
         source: step.source.describe(),

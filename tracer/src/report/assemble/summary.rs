@@ -9,16 +9,17 @@ use crate::{report::model::Summary, session::Outcome};
 pub(super) fn summary(outcome: &mut Outcome, devices: &Devices) -> Summary {
     let stopping_total = anatomy::stopping_total(outcome);
     let collected = &mut outcome.collected;
-    let records_lost = outcome.totals.completed.saturating_sub(collected.complete());
+    let records_lost = outcome.totals.completed.saturating_sub(collected.told().count);
     let kinds = totals(&collected.by_kind);
     let faults: u64 = kinds.values().map(|kind| kind.count).sum();
     let (paused_ns, in_faults_ns, faults) = if records_lost > 0 {
         (outcome.totals.paused_ns, outcome.totals.in_faults_ns, outcome.totals.faults)
     } else {
-        (collected.paused_ns, collected.in_faults_ns, faults)
+        let short = collected.short;
+        (collected.paused_ns + short.ns, collected.in_faults_ns + short.in_faults_ns, faults + short.faults)
     };
     Summary {
-        pauses: outcome.totals.completed.max(collected.complete()),
+        pauses: records_lost + collected.complete() + collected.short.count,
         collections: collected.collections,
         other_stops: collected.other_stops,
         by_reason: collected.by_reason.clone(),
@@ -40,6 +41,7 @@ pub(super) fn summary(outcome: &mut Outcome, devices: &Devices) -> Summary {
         reclaim_ns: collected.reclaim_ns,
         tracing_ns: collected.tracing_ns,
         stopping_ns: collected.stopping_ns,
+        waited_for_workers_ns: collected.waited_for_workers_ns,
         budget: collected.budget,
         stopping: stopping_total,
         reads: devices.named(&collected.reads),

@@ -1,6 +1,7 @@
-//! What every rule judges: the worst completed pause, all completed pauses together, and what is missing.
+//! What every rule judges: the worst completed window, all completed ones together, and what is missing. In these rules
+//! `pause` stands for whatever the report's windows are; their sentences call it what it is.
 
-use crate::report::model::{Pause, Report, State};
+use crate::report::model::{Pause, Report, State, Unit};
 use crate::report::units;
 
 use super::thresholds::{NOTABLE_PERCENT, at_least};
@@ -50,11 +51,25 @@ impl<'a> Basis<'a> {
     /// What the worst pause may be called: it is the worst only if no longer one is known.
     pub(super) fn worst_name(&self) -> &'static str {
         let summary = &self.report.summary;
-        if summary.worst_ns.is_some_and(|ns| ns > self.worst_ns) || summary.records_lost > 0 {
-            "the longest pause on record"
-        } else {
-            "the worst pause"
+        let lost = summary.worst_ns.is_some_and(|ns| ns > self.worst_ns) || summary.records_lost > 0;
+        match (self.unit(), lost) {
+            (Unit::Pause, false) => "the worst pause",
+            (Unit::Call, false) => "the worst call",
+            (Unit::Window, false) => "the worst window",
+            (Unit::Pause, true) => "the longest pause on record",
+            (Unit::Call, true) => "the longest call on record",
+            (Unit::Window, true) => "the longest window on record",
         }
+    }
+
+    /// What the windows are.
+    pub(super) fn unit(&self) -> Unit {
+        self.report.windows.unit
+    }
+
+    /// `in all completed pauses`.
+    pub(super) fn in_all(&self) -> String {
+        format!("in all completed {}", self.unit().many())
     }
 
     /// `97.8 % of the worst pause (39.0 of 39.9 ms)`.
@@ -70,7 +85,8 @@ impl<'a> Basis<'a> {
     /// `38.4 % of all paused time (39.1 of 102 ms)`.
     pub(super) fn of_all(&self, ns: u64) -> String {
         let paused_ns = self.report.summary.paused_ns;
-        format!("{} of all paused time ({})", units::share(ns, paused_ns), units::duration_of(ns, paused_ns))
+        let all = self.unit().all_time();
+        format!("{} of {all} ({})", units::share(ns, paused_ns), units::duration_of(ns, paused_ns))
     }
 
     /// The share that a finding in this scope opens with; for [`Scope::Total`] it ends in a reservation.
@@ -89,14 +105,17 @@ impl<'a> Basis<'a> {
     /// Which pause it was, and what is usual.
     pub(super) fn worst_in_words(&self) -> String {
         let median = match self.report.summary.median_ns {
-            Some(ns) if ns < self.worst_ns => format!(", the median pause {}", units::duration(ns)),
+            Some(ns) if ns < self.worst_ns => {
+                format!(", the median {} {}", self.unit().one(), units::duration(ns))
+            }
             _ => String::new(),
         };
+        let one = self.unit().one();
         let reason = match self.worst.reason.as_str() {
             "" => "unknown reason",
             reason => reason,
         };
-        format!("pause #{} ({reason}) took {}{median}", self.worst.id, units::duration(self.worst_ns))
+        format!("{one} #{} ({reason}) took {}{median}", self.worst.id, units::duration(self.worst_ns))
     }
 
     /// What the reader must know before believing a finding: nothing, in a whole trace.
@@ -105,18 +124,19 @@ impl<'a> Basis<'a> {
         let part = self.worst.fault_details;
         if part.have < part.of {
             out.push(format!(
-                "details were dropped: {} of {} of this pause have theirs; counts and times are whole, code paths \
-                 are of the kept ones",
+                "details were dropped: {} of {} of this {} have theirs; counts and times are whole, code paths are of \
+                 the kept ones",
                 units::count(part.have),
                 units::counted(part.of, "fault", "faults"),
+                self.unit().one(),
             ));
         }
         match &self.worst.budget {
-            None => out.push(
+            None => out.push(format!(
                 "where the time outside page faults went, and what the faults themselves waited for, is not known for \
-                 this pause"
-                    .to_owned(),
-            ),
+                 this {}",
+                self.unit().one()
+            )),
             Some(budget) if at_least(budget.unknown_ns, NOTABLE_PERCENT, self.worst_ns) => out.push(format!(
                 "{} are unknown: a fault began in it whose end was not seen",
                 self.of_worst(budget.unknown_ns)
@@ -135,7 +155,7 @@ impl<'a> Basis<'a> {
         if lost > 0 {
             out.push(format!(
                 "the records of {} were lost: a longer one may be among them",
-                units::counted(lost, "pause", "pauses")
+                self.unit().counted(lost)
             ));
         }
         out

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::report::model::{Blocked, BlockedOn, Budget, Diagnosis, Pause};
+use crate::report::model::{Blocked, BlockedOn, Budget, Diagnosis, Pause, Unit};
 use crate::report::units;
 
 use super::basis::{Basis, Scope};
@@ -24,7 +24,7 @@ const FUTEX: [Remedy; 3] = [
          gave it free. A lock that is held while its owner is paused, without a CPU or in a page fault holds up everybody",
     ),
     for_all(
-        "keep what the pause needs out of locks that other threads hold long: an allocator, a log, a table of threads",
+        "keep what the {pause} needs out of locks that other threads hold long: an allocator, a log, a table of threads",
     ),
     for_go(
         "an execution trace (runtime/trace) shows what the runtime waited for; a callback into C (cgo) can bring locks \
@@ -34,17 +34,17 @@ const FUTEX: [Remedy; 3] = [
 
 const IO: [Remedy; 2] = [
     for_all(
-        "the pause itself reads or writes, outside page faults: find the call in the code path (a log, a dump, a \
-         profile) and move it out of the pause",
+        "the {pause} itself reads or writes, outside page faults: find the call in the code path (a log, a dump, a \
+         profile) and move it out of the {pause}",
     ),
     for_all("or make it cheap: a tmpfs instead of a disk, a buffer that is written later"),
 ];
 
 const SLEEP: [Remedy; 1] =
-    [for_all("the pause sleeps or waits for a timer: the code path says where; back-off loops do that")];
+    [for_all("the {pause} sleeps or waits for a timer: the code path says where; back-off loops do that")];
 
 const POLL: [Remedy; 1] = [for_all(
-    "the pause waits for a descriptor: for another process, or a network. What answers there is what it waits for",
+    "the {pause} waits for a descriptor: for another process, or a network. What answers there is what it waits for",
 )];
 
 const LOCK: [Remedy; 2] = [
@@ -61,6 +61,7 @@ const OTHER: [Remedy; 1] = [for_all(
 
 pub(super) fn finding(basis: &Basis<'_>) -> Option<Finding> {
     let blocked = split::blocked(basis);
+    let waited_for_workers_ns = split::waited_for_workers(basis).worst_ns;
     let scope = basis.scope(blocked.worst_ns, blocked.all_ns)?;
     let on = match scope {
         Scope::Worst => main_cause(basis.worst),
@@ -78,7 +79,13 @@ pub(super) fn finding(basis: &Basis<'_>) -> Option<Finding> {
         what.push_str(&format!(", in {function}"));
     }
     let mut evidence = vec![basis.worst_in_words()];
-    evidence.extend(parts(basis.worst));
+    evidence.extend(parts(basis));
+    if waited_for_workers_ns > 0 {
+        evidence.push(format!(
+            "of its time blocked, {} in which its workers worked are not counted",
+            units::duration(waited_for_workers_ns)
+        ));
+    }
     if let Some(stopping_ns) = basis.worst.stopping_ns.filter(|&ns| ns > 0) {
         evidence.push(format!(
             "of its time blocked, {} that the world took to stop are not counted: it waits for other threads then",
@@ -86,7 +93,7 @@ pub(super) fn finding(basis: &Basis<'_>) -> Option<Finding> {
         ));
     }
     evidence.extend(basis.worst.blocked.iter().take(MOST_PLACES).map(place));
-    evidence.push(format!("in all completed pauses it was {}", basis.of_all(blocked.all_ns)));
+    evidence.push(format!("{} it was {}", basis.in_all(), basis.of_all(blocked.all_ns)));
     evidence.extend(basis.reservations());
     let remedies = on.map_or(&OTHER[..], remedies);
     Some(Finding {
@@ -138,15 +145,22 @@ fn by_budget(budget: &Budget) -> Option<BlockedOn> {
 }
 
 /// `of its time outside faults 28.0 ms were blocked on a futex, 1.00 ms blocked on I/O`.
-fn parts(pause: &Pause) -> Option<String> {
-    let budget = pause.budget.as_ref()?;
+fn parts(basis: &Basis<'_>) -> Option<String> {
+    let budget = basis.worst.budget.as_ref()?;
     let parts: Vec<String> = budget
         .parts()
         .into_iter()
         .filter(|part| part.ns > 0 && part.name.starts_with("blocked_"))
         .map(|part| format!("{} {}", units::duration(part.ns), part.words))
         .collect();
-    (!parts.is_empty()).then(|| format!("outside faults, its driver was {}", parts.join(", ")))
+    (!parts.is_empty()).then(|| format!("outside faults, {} was {}", driver(basis.unit()), parts.join(", ")))
+}
+
+fn driver(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Pause => "its driver",
+        Unit::Call | Unit::Window => unit.driver(),
+    }
 }
 
 /// The function that waited in the place where most of the blocked time was, when one place holds most of it.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::report::model::{Kind, Pause};
+use crate::report::model::{Kind, Pause, Stack};
 
 use super::thresholds::{MOST_PERCENT, at_least};
 
@@ -20,10 +20,14 @@ pub(super) struct Place {
 /// The share is of the kind's whole time in the pause, not of the faults that kept their details: with many of
 /// them dropped nothing is named.
 pub(super) fn place(pause: &Pause, kind: Kind) -> Option<Place> {
-    let whole_ns = pause.by_kind.get(&kind)?.ns;
+    place_in(&pause.stacks, kind, pause.by_kind.get(&kind)?.ns)
+}
+
+/// The same of these stacks, when it is most of so much time.
+pub(super) fn place_in(stacks: &[Stack], kind: Kind, whole_ns: u64) -> Option<Place> {
     let mut under: BTreeMap<&str, u64> = BTreeMap::new();
     let mut inside: BTreeMap<&str, u64> = BTreeMap::new();
-    for stack in &pause.stacks {
+    for stack in stacks {
         let ns = stack.by_kind.get(&kind).map_or(0, |total| total.ns);
         // Outermost: the last frame that is the collector's.
         let collector = stack.frames.iter().rev().find_map(|frame| collector(frame));
@@ -92,7 +96,7 @@ fn collector(frame: &str) -> Option<&str> {
 mod tests {
     use super::*;
     use crate::report::fixtures;
-    use crate::report::model::{KindTotal, Stack};
+    use crate::report::model::KindTotal;
 
     fn stack(frames: &[&str], ns: u64) -> Stack {
         Stack {

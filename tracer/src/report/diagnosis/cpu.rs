@@ -1,6 +1,6 @@
 //! The rules that the pause waited for a CPU: a quota that was used up, or somebody else who had the CPU.
 
-use crate::report::model::{Budget, CpuWaits, Diagnosis, Neighbour, Throttling};
+use crate::report::model::{Budget, CpuWaits, Diagnosis, Neighbour, Throttling, Unit};
 use crate::report::units;
 
 use super::basis::{Basis, Scope};
@@ -28,7 +28,7 @@ const THROTTLED_REMEDIES: [Remedy; 5] = [
          one; the quota as a share stays the same",
     ),
     for_go(
-        "GOMAXPROCS above the quota lets the collector's workers use it up within a part of the period, and the pause \
+        "GOMAXPROCS above the quota lets the collector's workers use it up within a part of the period, and the {pause} \
          then waits for the next: set it to the quota, rounded up (from Go 1.25 on the default follows the quota)",
     ),
     for_all("run fewer threads at once than the quota has CPUs: all of the cgroup's threads share it"),
@@ -80,12 +80,12 @@ pub(super) fn finding(basis: &Basis<'_>) -> Option<Finding> {
     evidence.extend(driver(basis));
     evidence.extend(last_to_stop(basis));
     if let Some(throttling) = throttling {
-        evidence.push(throttling_in_words(throttling, explains.is_some()));
+        evidence.push(throttling_in_words(throttling, explains.is_some(), basis.unit()));
     }
     if let Some(waits) = &basis.worst.cpu_waits {
         evidence.extend(neighbours(waits));
     }
-    evidence.push(format!("in all completed pauses it was {}", basis.of_all(waiting.all_ns)));
+    evidence.push(format!("{} it was {}", basis.in_all(), basis.of_all(waiting.all_ns)));
     evidence.extend(basis.reservations());
     let (rule, remedies) = match explains {
         Some(_) => (THROTTLED, &THROTTLED_REMEDIES),
@@ -109,9 +109,12 @@ fn explains(throttling: &Throttling, waiting_ns: u64) -> bool {
     if throttling.ns == 0 { throttling.times > 0 } else { at_least(throttling.ns, MOST_PERCENT, waiting_ns) }
 }
 
-fn throttling_in_words(throttling: &Throttling, explains: bool) -> String {
-    let reservation =
-        if explains { "which is of that time, not of the pause alone" } else { "too little to be the cause" };
+fn throttling_in_words(throttling: &Throttling, explains: bool, unit: Unit) -> String {
+    let reservation = if explains {
+        format!("which is of that time, not of the {} alone", unit.one())
+    } else {
+        "too little to be the cause".to_owned()
+    };
     format!(
         "cgroup {} was throttled {}, {} summed over CPUs, between two readings {} apart: {reservation}",
         throttling.cgroup,
@@ -129,7 +132,8 @@ fn driver_ns(basis: &Basis<'_>) -> u64 {
 fn driver(basis: &Basis<'_>) -> Option<String> {
     let budget = basis.worst.budget.as_ref()?;
     let mut text = format!(
-        "the thread that ran it waited {} for a CPU, {} of that inside page faults",
+        "{} waited {} for a CPU, {} of that inside page faults",
+        basis.unit().driver(),
         units::duration(budget.all_waiting_for_cpu_ns()),
         units::duration(budget.fault_waiting_for_cpu_ns),
     );

@@ -89,9 +89,10 @@ pub(super) fn finding(rule: &KindRule, basis: &Basis<'_>) -> Option<Finding> {
     evidence.extend(faults_split(basis));
     evidence.extend(reads::evidence(basis, rule.kind));
     evidence.push(format!(
-        "{}, {} of all paused time",
-        in_words(rule.kind, "in all completed pauses", in_all),
-        units::share(in_all.ns, basis.report.summary.paused_ns)
+        "{}, {} of {}",
+        in_words(rule.kind, &basis.in_all(), in_all),
+        units::share(in_all.ns, basis.report.summary.paused_ns),
+        basis.unit().all_time()
     ));
     evidence.extend(basis.reservations());
 
@@ -109,7 +110,11 @@ pub(super) fn finding(rule: &KindRule, basis: &Basis<'_>) -> Option<Finding> {
 
 /// What helps against the kind, where it happened first.
 fn remedies(rule: &KindRule, basis: &Basis<'_>) -> Vec<String> {
-    let main = touched::main_region(basis).map(|(region, _)| region);
+    remedies_on(rule, touched::main_region(basis).map(|(region, _)| region), basis)
+}
+
+/// What helps against the kind on this region, when most of it was on one.
+pub(super) fn remedies_on(rule: &KindRule, main: Option<Region>, basis: &Basis<'_>) -> Vec<String> {
     let here = rule
         .by_region
         .iter()

@@ -5,7 +5,7 @@
 use crate::report::model::{Kind, Region};
 
 use super::kind_rule::KindRule;
-use super::remedy::{Remedy, for_all, for_go};
+use super::remedy::{Remedy, for_all, for_go, for_hotspot};
 
 const PAGES: (&str, &str) = ("page", "pages");
 const FAULTS: (&str, &str) = ("fault", "faults");
@@ -25,13 +25,18 @@ const GO_HEAP_IN_SWAP: Remedy = for_go(
      collector runs before the heap is swapped out",
 );
 
+const JAVA_HEAP_IN_SWAP: Remedy = for_hotspot(
+    "for the Java heap: a full collection reads all of it. Set -Xmx so that the heap fits into what the cgroup has together \
+     with what is outside of it (code cache, metaspace, thread stacks, the collector's own tables)",
+);
+
 const DATA_IN_SWAP: Remedy = for_all(
     "data that a binary or library has written to (variables, relocations) is swapped like any other; it is small, so \
      pinning it alone (mlock at start) is cheap",
 );
 
 const EVICTED_CODE: Remedy = for_all(
-    "what a pause reads from the binary or a library was never used before, or had been dropped from the page cache: \
+    "what a {pause} reads from the binary or a library was never used before, or had been dropped from the page cache: \
      then file pages are under pressure. memory.low at least as large as the binary and what the service needs keeps it",
 );
 
@@ -76,7 +81,7 @@ pub(super) const KIND_RULES: [KindRule; 11] = [
         ],
         by_region: &[
             (&[Region::RuntimeMetadata], &[METADATA_IN_SWAP]),
-            (&[Region::RuntimeHeap], &[HEAP_IN_SWAP, GO_HEAP_IN_SWAP]),
+            (&[Region::RuntimeHeap], &[HEAP_IN_SWAP, GO_HEAP_IN_SWAP, JAVA_HEAP_IN_SWAP]),
             (&[Region::Binary, Region::Library], &[DATA_IN_SWAP]),
         ],
     },
@@ -141,11 +146,14 @@ pub(super) const KIND_RULES: [KindRule; 11] = [
         after: "of new memory",
         remedies: &[
             for_all(
-                "touch the memory at start, outside a pause: MAP_POPULATE, MADV_POPULATE_WRITE, or a warm-up",
+                "touch the memory at start, outside a {pause}: MAP_POPULATE, MADV_POPULATE_WRITE, or a warm-up",
             ),
             for_all(
                 "transparent huge pages (madvise or always) make fewer, longer faults: one zeroes 2 MiB, which takes \
                  longer than 4 KiB; measure both",
+            ),
+            for_hotspot(
+                "-XX:+AlwaysPreTouch touches the whole heap at start; with -Xms equal to -Xmx it stays touched",
             ),
             for_go(
                 "a heap that shrinks and grows again touches its memory anew, since the runtime gives unused memory \
@@ -178,11 +186,13 @@ pub(super) const KIND_RULES: [KindRule; 11] = [
         after: "",
         remedies: &[
             for_all(
-                "look at the process that answers them (a snapshot restore, a live migration, a lazy loader): its answers are what the pause waits for",
+                "look at the process that answers them (a snapshot restore, a live migration, a lazy loader): its answers are what the {pause} waits for",
             ),
             for_all(
                 "let it fill the memory ahead of its use (UFFDIO_COPY in the background), the collector's memory first",
-            ),
+            )
+            .of_pauses(),
+            for_all("let it fill the memory ahead of its use (UFFDIO_COPY in the background)").of_others(),
         ],
         by_region: &[],
     },

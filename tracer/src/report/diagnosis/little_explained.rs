@@ -13,15 +13,16 @@ pub(super) const NAME: &str = "faults_explain_little";
 
 const WITHOUT_BUDGET: [Remedy; 3] = [
     for_all(
-        "see whether the pause waited for a CPU: `perf sched timehist -p PID`, nr_throttled and throttled_usec in \
+        "see whether the {pause} waited for a CPU: `perf sched timehist -p PID`, nr_throttled and throttled_usec in \
          the cgroup's cpu.stat, cpu.pressure, steal time on a virtual machine",
     ),
     for_all("if it had its CPU, see what it computed there: `perf record -g -p PID`"),
-    for_go("GODEBUG=gctrace=1 prints how long each phase of a collection took and how much CPU it used"),
+    for_go("GODEBUG=gctrace=1 prints how long each phase of a collection took and how much CPU it used")
+        .of_pauses(),
 ];
 
 const WITH_BUDGET: [Remedy; 1] = [for_all(
-    "several causes add up, none of which is half of the pause: the table of the pause lists them; mend the largest \
+    "several causes add up, none of which is half of the {pause}: the table of the {pause} lists them; mend the largest \
      first, and trace again",
 )];
 
@@ -37,10 +38,11 @@ pub(super) fn finding(basis: &Basis<'_>, others: &[Finding]) -> Option<Finding> 
     }
     let mut evidence = vec![basis.worst_in_words()];
     if basis.worst.faults == 0 {
-        evidence.push("the thread that ran it took no page fault in it".to_owned());
+        evidence.push(format!("{} took no page fault in it", basis.unit().driver()));
     } else {
         evidence.push(format!(
-            "the thread that ran it took {} in it, {} in all",
+            "{} took {} in it, {} in all",
+            basis.unit().driver(),
             units::counted(basis.worst.faults, "fault", "faults"),
             units::duration(basis.worst.in_faults_ns)
         ));

@@ -12,6 +12,7 @@ mod kind_rule;
 mod kinds;
 mod little_explained;
 mod on_cpu;
+mod parked;
 mod reads;
 mod reclaim;
 mod remedy;
@@ -24,5 +25,8 @@ mod stopping_fault;
 mod tests;
 mod thresholds;
 mod touched;
+mod waited_for_workers;
+#[cfg(test)]
+mod windows;
 
 pub use rules::diagnose;

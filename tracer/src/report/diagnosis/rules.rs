@@ -4,19 +4,21 @@ use crate::report::model::{Diagnosis, Report};
 
 use super::{basis::Basis, finding::Finding};
 use super::{
-    blocked, compaction, cpu, kind_rule, kinds, little_explained, on_cpu, reclaim, several_kinds, slow_stop,
-    stopping_fault,
+    blocked, compaction, cpu, kind_rule, kinds, little_explained, on_cpu, parked, reclaim, several_kinds,
+    slow_stop, stopping_fault, waited_for_workers,
 };
 
 /// Rules that are not about one kind of fault. Of findings that explain the same time the first in the table wins, and
 /// all of them win against a kind of fault.
-const RULES: [fn(&Basis<'_>) -> Option<Finding>; 7] = [
+const RULES: [fn(&Basis<'_>) -> Option<Finding>; 9] = [
     cpu::finding,
     reclaim::finding,
     compaction::finding,
     stopping_fault::finding,
     slow_stop::finding,
+    waited_for_workers::finding,
     blocked::finding,
+    parked::finding,
     on_cpu::finding,
 ];
 

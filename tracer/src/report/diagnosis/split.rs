@@ -30,6 +30,7 @@ struct Side<'a> {
     budget: Option<&'a Budget>,
     stopping: Option<&'a StoppingBudget>,
     stopping_ns: u64,
+    waited_for_workers_ns: u64,
     in_faults_ns: u64,
     reclaim_ns: u64,
 }
@@ -41,6 +42,7 @@ fn both(basis: &Basis<'_>, of: impl Fn(Side<'_>) -> u64) -> Both {
             budget: worst.budget.as_ref(),
             stopping: worst.stopping.as_ref().map(|stopping| &stopping.budget),
             stopping_ns: worst.stopping_ns.unwrap_or(0),
+            waited_for_workers_ns: worst.waited_for_workers.map_or(0, |waited| waited.ns),
             in_faults_ns: worst.in_faults_ns,
             reclaim_ns: worst.reclaim_ns,
         }),
@@ -48,6 +50,7 @@ fn both(basis: &Basis<'_>, of: impl Fn(Side<'_>) -> u64) -> Both {
             budget: summary.budget.as_ref(),
             stopping: summary.stopping.as_ref().map(|stopping| &stopping.budget),
             stopping_ns: summary.stopping_ns.unwrap_or(0),
+            waited_for_workers_ns: summary.waited_for_workers_ns.unwrap_or(0),
             in_faults_ns: summary.in_faults_ns,
             reclaim_ns: summary.reclaim_ns,
         }),
@@ -90,9 +93,23 @@ fn last_waiting_ns(side: Side<'_>) -> u64 {
 }
 
 /// The driver blocked outside faults once the world had stopped: before that it waits for others, which is the stop's
-/// matter. At least so long: the whole of the stopping phase is taken off.
+/// matter. At least so long: the whole of the stopping phase is taken off. And without the time in which workers worked,
+/// which is their matter.
 pub(super) fn blocked(basis: &Basis<'_>) -> Both {
-    both(basis, |side| side.budget.map_or(0, |budget| blocked_ns(budget).saturating_sub(side.stopping_ns)))
+    both(basis, |side| {
+        let blocked_ns = side.budget.map_or(0, blocked_ns);
+        blocked_ns.saturating_sub(side.stopping_ns).saturating_sub(side.waited_for_workers_ns)
+    })
+}
+
+/// The driver blocked once the world had stopped while workers worked: never more than it was blocked at all.
+pub(super) fn waited_for_workers(basis: &Basis<'_>) -> Both {
+    both(basis, |side| side.waited_for_workers_ns.min(side.budget.map_or(0, blocked_ns)))
+}
+
+/// On no thread: of calls by goroutines.
+pub(super) fn parked(basis: &Basis<'_>) -> Both {
+    both(basis, |side| side.budget.map_or(0, |budget| budget.parked_ns))
 }
 
 /// All that a budget says of being blocked outside faults.

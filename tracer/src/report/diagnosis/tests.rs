@@ -2,8 +2,8 @@
 
 use super::kinds::KIND_RULES;
 use super::{
-    blocked, compaction, cpu, diagnose, little_explained, on_cpu, reclaim, several_kinds, slow_stop,
-    stopping_fault,
+    blocked, compaction, cpu, diagnose, little_explained, on_cpu, parked, reclaim, several_kinds, slow_stop,
+    stopping_fault, waited_for_workers,
 };
 use crate::report::fixtures::{self, add_faults, pause, sum_up};
 use crate::report::model::{Diagnosis, Kind, Part, Pause, Report, State, StoppingFault};
@@ -234,6 +234,8 @@ fn names_of_rules_are_unique() {
         slow_stop::NAME,
         blocked::NAME,
         on_cpu::NAME,
+        parked::NAME,
+        waited_for_workers::NAME,
         little_explained::NAME,
         several_kinds::NAME,
     ];

@@ -42,7 +42,7 @@ const GO: Reads = Reads {
 pub(super) fn reads(runtime: RuntimeKind) -> Option<&'static Reads> {
     match runtime {
         RuntimeKind::Go => Some(&GO),
-        RuntimeKind::Demo => None,
+        RuntimeKind::Demo | RuntimeKind::Described => None,
     }
 }
 

@@ -1,11 +1,11 @@
-//! The worst pauses one by one: what each consisted of.
+//! The worst windows one by one: what each consisted of.
 
-use crate::report::model::{LongestFault, Pause, Report, State};
+use crate::report::model::{LongestFault, Pause, Report, State, Unit, Windows};
 use crate::report::units;
 
 use super::clean::shorten;
 use super::page::{Page, Tone};
-use super::{budget, stack, stopping, touched, waits, words, workers};
+use super::{budget, call, stack, stopping, touched, waits, words, workers};
 
 /// How many pauses are taken apart unless everything is wanted.
 const MOST: usize = 3;
@@ -26,11 +26,12 @@ pub(super) fn write(page: &mut Page, report: &Report) {
         has_faults || (is_long && (pause.budget.is_some() || pause.stopping.is_some()))
     };
     for pause in report.pauses.iter().filter(to_tell).take(page.at_most(MOST)) {
-        one(page, pause);
+        one(page, pause, &report.windows);
     }
 }
 
-fn one(page: &mut Page, pause: &Pause) {
+fn one(page: &mut Page, pause: &Pause, windows: &Windows) {
+    let unit = windows.unit;
     let length = match pause.duration_ns {
         Some(ns) => units::duration(ns),
         None => "length unknown".to_owned(),
@@ -38,43 +39,66 @@ fn one(page: &mut Page, pause: &Pause) {
     let state = if pause.state == State::Complete {
         String::new()
     } else {
-        format!(", {}", words::state(pause.state))
+        format!(", {}", words::state(pause.state, unit))
     };
-    page.heading(&format!("Pause #{}: {}, {length}{state}", pause.id, words::reason(pause)));
-    page.line(Tone::Plain, INDENT, INDENT + 2, &phases(pause));
+    page.heading(&format!("{} #{}: {}, {length}{state}", unit.title(), pause.id, words::reason(pause)));
+    page.line(Tone::Plain, INDENT, INDENT + 2, &phases(pause, windows));
+    if let Some(call) = &pause.call {
+        call::write(page, call);
+    }
     if let Some(frames) = &pause.requested_by {
-        page.line(Tone::Plain, INDENT, INDENT + 2, "asked for by");
+        let asked = match unit {
+            Unit::Pause => "asked for by",
+            Unit::Call => "code path of the call",
+            Unit::Window => "code path at its begin",
+        };
+        page.line(Tone::Plain, INDENT, INDENT + 2, asked);
         stack::frames(page, INDENT + 2, frames);
     }
     page.gap();
     budget::write(page, pause);
-    waits::write(page, pause);
+    waits::write(page, pause, unit);
     touched::write(page, pause);
     if let Some(longest) = &pause.longest_fault {
         page.line(Tone::Plain, INDENT, INDENT + 2, &longest_fault(longest));
     }
     workers::write(page, pause);
     stopping::write(page, pause);
-    bystanders(page, pause);
+    bystanders(page, pause, unit);
     details(page, pause);
     stack::write(page, pause);
 }
 
-fn phases(pause: &Pause) -> String {
+/// When it began and ended, and what it consisted of, as far as this sort of window has marks for that.
+fn phases(pause: &Pause, windows: &Windows) -> String {
     let between = |from: Option<i64>, to: Option<i64>| -> String {
         let ns = from.zip(to).and_then(|(from, to)| u64::try_from(i128::from(to) - i128::from(from)).ok());
         units::duration_or_unknown(ns)
     };
-    let mut text = format!(
-        "requested at {} by thread {}; stopping {}, stopped {}, restarting {}",
-        words::moment(pause.requested_ns),
-        pause.driver_tid,
-        units::duration_or_unknown(pause.stopping_ns),
-        between(pause.stopped_ns, pause.restarting_ns),
-        between(pause.restarting_ns, pause.resumed_ns),
-    );
+    let unit = windows.unit;
+    let mut text =
+        format!("{} at {} by thread {}", unit.begun(), words::moment(pause.requested_ns), pause.driver_tid);
+    if unit == Unit::Pause {
+        let stopping = units::duration_or_unknown(pause.stopping_ns);
+        let restarting = between(pause.restarting_ns, pause.resumed_ns);
+        match (windows.has_stopped, windows.has_restarting) {
+            (true, true) => text.push_str(&format!(
+                "; stopping {stopping}, stopped {}, restarting {restarting}",
+                between(pause.stopped_ns, pause.restarting_ns)
+            )),
+            (true, false) => text.push_str(&format!(
+                "; stopping {stopping}, stopped and restarting {}",
+                between(pause.stopped_ns, pause.resumed_ns)
+            )),
+            (false, true) => text.push_str(&format!(
+                "; stopping and stopped {}, restarting {restarting}",
+                between(pause.requested_ns, pause.restarting_ns)
+            )),
+            (false, false) => {}
+        }
+    }
     if let Some(tid) = pause.resumed_by_tid {
-        text.push_str(&format!("; resumed by thread {tid}"));
+        text.push_str(&format!("; {} by thread {tid}", unit.ended()));
     }
     text
 }
@@ -92,13 +116,14 @@ fn longest_fault(longest: &LongestFault) -> String {
     )
 }
 
-fn bystanders(page: &mut Page, pause: &Pause) {
+fn bystanders(page: &mut Page, pause: &Pause, unit: Unit) {
     let others = &pause.bystanders;
     if others.faults == 0 && others.sum_ns == 0 {
         return;
     }
     let mut text = format!(
-        "other threads during the pause: {} ({} major), {} summed over threads",
+        "other threads during the {}: {} ({} major), {} summed over threads",
+        unit.one(),
         units::counted(others.faults, "fault", "faults"),
         units::count(others.major),
         units::duration(others.sum_ns),

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 /// The text with everything that could move the cursor, change colours or hide text shown as an escape.
-pub(super) fn clean(text: &str) -> Cow<'_, str> {
+pub(crate) fn clean(text: &str) -> Cow<'_, str> {
     if !text.contains(acts_on_terminal) {
         return Cow::Borrowed(text);
     }
@@ -33,7 +33,7 @@ fn acts_on_terminal(c: char) -> bool {
 }
 
 /// A clean name of at most `most` characters: a longer one keeps both ends around `…`.
-pub(super) fn shorten(name: &str, most: usize) -> String {
+pub(crate) fn shorten(name: &str, most: usize) -> String {
     let name = clean(name);
     let length = name.chars().count();
     if length <= most {

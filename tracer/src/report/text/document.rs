@@ -2,9 +2,13 @@
 
 use crate::report::model::Report;
 
-use super::page::Page;
+use super::clean::shorten;
+use super::page::{Page, Tone};
 use super::style::Style;
 use super::{breakdown, exposures, findings, headline, nothing, partial, plan, reconcile, worst};
+
+/// What is missing is cut beyond this: only a monstrous name in it gets that long.
+const MISSING_LENGTH: usize = 300;
 
 /// The report as text. Every line fits the style's width, whatever the names and numbers are; without colour
 /// the text holds no control byte but line ends.
@@ -20,5 +24,18 @@ pub fn render(report: &Report, style: &Style) -> String {
     exposures::write(&mut page, report);
     plan::write(&mut page, report);
     reconcile::write(&mut page, report);
+    page.into_string()
+}
+
+/// The headline alone, and what is missing: for a trace that was recorded.
+#[must_use]
+pub fn brief(report: &Report, style: &Style) -> String {
+    let mut page = Page::new(style);
+    headline::write(&mut page, report);
+    nothing::write(&mut page, report);
+    partial::write(&mut page, report);
+    for missing in &report.trace.incomplete {
+        page.line(Tone::Warning, 2, 4, &shorten(missing, MISSING_LENGTH));
+    }
     page.into_string()
 }

@@ -2,8 +2,11 @@
 
 mod breakdown;
 mod budget;
+mod call;
 mod clean;
+mod comparison;
 mod document;
+pub(crate) mod entries;
 mod exposure;
 mod exposures;
 mod findings;
@@ -12,6 +15,7 @@ mod nothing;
 mod page;
 mod partial;
 mod plan;
+mod processes;
 mod reconcile;
 mod spent;
 mod stack;
@@ -27,7 +31,12 @@ mod workers;
 mod worst;
 mod wrap;
 
-pub use document::render;
+pub(crate) use clean::{clean, shorten};
+pub use comparison::render as render_comparison;
+pub use document::{brief, render};
 pub use exposure::render as render_exposure;
 pub use exposures::swapped;
+pub(crate) use page::Tone;
+pub use processes::render as render_processes;
 pub use style::Style;
+pub(crate) use words::{reason_word, state as state_words};

@@ -3,6 +3,7 @@
 use anstyle::{AnsiColor, Style as Ansi};
 
 use super::clean::{clean, shorten};
+use super::entries::Entry;
 use super::style::{LEAST_COLUMNS, MOST_COLUMNS, Style};
 use super::wrap::{wrap_pieces, wrap_text};
 
@@ -11,7 +12,7 @@ const LABEL_WIDTH: usize = 13;
 
 /// How a line is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Tone {
+pub(crate) enum Tone {
     /// As it is.
     Plain,
     /// The title of a part.
@@ -40,6 +41,7 @@ impl Tone {
 #[derive(Debug)]
 pub(super) struct Page {
     out: String,
+    entries: Vec<Entry>,
     width: usize,
     colour: bool,
     verbose: bool,
@@ -49,6 +51,7 @@ impl Page {
     pub(super) fn new(style: &Style) -> Self {
         Self {
             out: String::new(),
+            entries: Vec::new(),
             width: style.width.clamp(LEAST_COLUMNS, MOST_COLUMNS),
             colour: style.colour,
             verbose: style.verbose,
@@ -86,6 +89,7 @@ impl Page {
     /// Text that begins at `indent` and goes on at `hang`.
     pub(super) fn line(&mut self, tone: Tone, indent: usize, hang: usize, text: &str) {
         let text = clean(text);
+        self.entries.push(Entry::Line { tone, indent, text: text.clone().into_owned() });
         let lines = wrap_text(&text, self.width - indent, self.width - hang);
         self.put(tone, indent, hang, &lines);
     }
@@ -93,12 +97,14 @@ impl Page {
     /// A line of a table, which is laid out already: its blanks stay. Only what does not fit is cut.
     pub(super) fn row(&mut self, tone: Tone, indent: usize, line: &str) {
         let line = shorten(line, self.width - indent);
+        self.entries.push(Entry::Row { tone, text: line.clone() });
         self.put(tone, indent, indent, &[line]);
     }
 
     /// Like [`Page::line`], for pieces that should not be broken.
     pub(super) fn pieces(&mut self, indent: usize, hang: usize, pieces: &[String]) {
         let pieces: Vec<String> = pieces.iter().map(|piece| clean(piece).into_owned()).collect();
+        self.entries.push(Entry::Line { tone: Tone::Plain, indent, text: pieces.join(" ") });
         let lines = wrap_pieces(&pieces, self.width - indent, self.width - hang);
         self.put(Tone::Plain, indent, hang, &lines);
     }
@@ -111,7 +117,9 @@ impl Page {
     /// Like [`Page::labelled`], with the label in another tone.
     pub(super) fn labelled_in(&mut self, tone: Tone, label: &str, text: &str) {
         let room = self.width - LABEL_WIDTH;
-        let lines = wrap_text(&clean(text), room, room);
+        let text = clean(text);
+        self.entries.push(Entry::Labelled { tone, label: label.to_owned(), text: text.clone().into_owned() });
+        let lines = wrap_text(&text, room, room);
         for (index, line) in lines.iter().enumerate() {
             let label = if index == 0 { label } else { "" };
             self.span(tone, label);
@@ -122,6 +130,11 @@ impl Page {
             }
             self.out.push('\n');
         }
+    }
+
+    /// What was written, before it was laid out.
+    pub(super) fn into_entries(self) -> Vec<Entry> {
+        self.entries
     }
 
     /// The finished text.

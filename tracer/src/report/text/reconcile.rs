@@ -1,6 +1,6 @@
 //! The footer: how far the numbers can be trusted, checked against the kernel and the runtime, and what was lost.
 
-use crate::report::model::{Overhead, Reconciliation, Report, StampCheck, ThreadReconciliation, Trace};
+use crate::report::model::{Overhead, Reconciliation, Report, StampCheck, ThreadReconciliation, Trace, Unit};
 use crate::report::units;
 
 use super::clean::shorten;
@@ -18,13 +18,14 @@ const NOTE_LENGTH: usize = 600;
 
 pub(super) fn write(page: &mut Page, report: &Report) {
     let trace = &report.trace;
+    let unit = report.windows.unit;
     page.heading("How far these numbers hold");
-    page.labelled("Counted", &whole_process(&trace.reconciliation));
-    threads(page, &trace.threads);
+    page.labelled("Counted", &whole_process(&trace.reconciliation, unit));
+    threads(page, &trace.threads, unit);
     if let Some(stamps) = &trace.runtime_stamps {
         page.labelled("Stamps", &stamp_check(stamps));
     }
-    page.labelled("Details", &details(trace));
+    page.labelled("Details", &details(trace, unit));
     page.labelled("Dropped", &dropped(page, trace, report.summary.records_lost));
     page.labelled("Overhead", &overhead(&trace.overhead, trace.duration_ns));
     let note_length = page.at_most(NOTE_LENGTH);
@@ -48,18 +49,25 @@ pub(super) fn write(page: &mut Page, report: &Report) {
     }
 }
 
-fn whole_process(counts: &Reconciliation) -> String {
+fn whole_process(counts: &Reconciliation, unit: Unit) -> String {
     let unseen = match counts.left_over {
         Some(n) if n > 0 => {
             ", which the kernel counted and pauselens did not see (MADV_POPULATE_WRITE and its like take no fault)"
         }
         _ => "",
     };
-    format!("{} in the whole process, in pauses or not; {}{unseen}", counted(counts), against_kernel(counts))
+    let many = unit.many();
+    format!("{} in the whole process, in {many} or not; {}{unseen}", counted(counts), against_kernel(counts))
 }
 
 fn counted(counts: &Reconciliation) -> String {
-    format!("{} minor and {} major faults", units::count(counts.minor), units::count(counts.major))
+    match (counts.minor, counts.major) {
+        (None, None) => "an unknown number of faults".to_owned(),
+        (minor, major) => {
+            let number = |n: Option<u64>| n.map_or_else(|| "an unknown number of".to_owned(), units::count);
+            format!("{} minor and {} major faults", number(minor), number(major))
+        }
+    }
 }
 
 fn against_kernel(counts: &Reconciliation) -> String {
@@ -97,7 +105,7 @@ fn range(least: Option<u64>, most: Option<u64>) -> String {
     }
 }
 
-fn threads(page: &mut Page, threads: &[ThreadReconciliation]) {
+fn threads(page: &mut Page, threads: &[ThreadReconciliation], unit: Unit) {
     if threads.is_empty() {
         return;
     }
@@ -115,15 +123,20 @@ fn threads(page: &mut Page, threads: &[ThreadReconciliation]) {
     if unknown > 0 {
         parts.push(format!("{} whose counters could not be read", units::count(unknown as u64)));
     }
-    page.labelled("Threads", &format!("of those that ran pauses or differ: {}", parts.join(", ")));
+    let ran = match unit {
+        Unit::Pause => "ran",
+        Unit::Call => "made",
+        Unit::Window => "were in",
+    };
+    page.labelled("Threads", &format!("of those that {ran} {} or differ: {}", unit.many(), parts.join(", ")));
     let most = page.at_most(MOST_THREADS);
     for thread in differ.iter().take(most) {
         let name =
             thread.name.as_deref().map_or_else(String::new, |name| format!(" ({})", shorten(name, 30)));
         let text = format!(
-            "thread {}{name}, ran {}: {}; {}",
+            "thread {}{name}, {ran} {}: {}; {}",
             thread.tid,
-            units::counted(thread.drove, "pause", "pauses"),
+            unit.counted(thread.drove),
             counted(&thread.counts),
             against_kernel(&thread.counts),
         );
@@ -154,12 +167,13 @@ fn stamp_check(stamps: &StampCheck) -> String {
     )
 }
 
-fn details(trace: &Trace) -> String {
+fn details(trace: &Trace, unit: Unit) -> String {
     let part = trace.fault_details;
     if part.of == 0 {
-        return "there were no faults inside pauses".to_owned();
+        return format!("there were no faults inside {}", unit.many());
     }
-    format!("{} of {} inside pauses", units::count(part.have), units::counted(part.of, "fault", "faults"))
+    let faults = units::counted(part.of, "fault", "faults");
+    format!("{} of {faults} inside {}", units::count(part.have), unit.many())
 }
 
 fn dropped(page: &Page, trace: &Trace, records_lost: u64) -> String {
@@ -189,6 +203,6 @@ fn overhead(overhead: &Overhead, duration_ns: u64) -> String {
     };
     let cpu = overhead.tracer_cpu_ns.map_or_else(|| "not measured".to_owned(), units::duration);
     let peak = overhead.tracer_peak_bytes.map_or_else(|| "not measured".to_owned(), units::bytes);
-    let attach = units::duration(overhead.attach_ns);
+    let attach = overhead.attach_ns.map_or_else(|| "an unknown time".to_owned(), units::duration);
     format!("{programs}; own CPU time {cpu}, own peak memory {peak}; probes in place after {attach}")
 }

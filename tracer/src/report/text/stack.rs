@@ -1,6 +1,6 @@
 //! Code paths: each stack as one readable line, innermost function first.
 
-use crate::report::model::{KernelPath, Pause};
+use crate::report::model::{KernelPath, Pause, Stack};
 use crate::report::units;
 
 use super::clean::shorten;
@@ -26,17 +26,27 @@ const KERNEL_FRAME_LENGTH: usize = 60;
 const NOTABLE: u64 = 20;
 
 pub(super) fn write(page: &mut Page, pause: &Pause) {
-    if pause.stacks.is_empty() {
-        return;
+    if !pause.stacks.is_empty() {
+        page.gap();
+        page.line(Tone::Faint, 2, 4, "code paths by time in faults, innermost function first");
+        code_paths(page, &pause.stacks, pause.in_faults_ns);
     }
-    page.gap();
-    page.line(Tone::Faint, 2, 4, "code paths by time in faults, innermost function first");
+    let workers = pause.worker_faults.as_ref().filter(|faults| !faults.stacks.is_empty());
+    if let Some(faults) = workers {
+        page.gap();
+        let title = "code paths of the other threads that worked for the pause, by time in faults";
+        page.line(Tone::Faint, 2, 4, title);
+        code_paths(page, &faults.stacks, faults.sum_ns);
+    }
+}
+
+fn code_paths(page: &mut Page, stacks: &[Stack], in_faults_ns: u64) {
     let most = page.at_most(MOST_STACKS);
-    for stack in pause.stacks.iter().take(most) {
+    for stack in stacks.iter().take(most) {
         let text = format!(
             "{} ({} of the time in faults), {}: {}",
             units::duration(stack.ns),
-            units::share(stack.ns, pause.in_faults_ns),
+            units::share(stack.ns, in_faults_ns),
             units::counted(stack.faults, "fault", "faults"),
             words::kind_counts(&stack.by_kind),
         );
@@ -44,9 +54,9 @@ pub(super) fn write(page: &mut Page, pause: &Pause) {
         kernel_paths(page, &stack.kernel);
         frames(page, 4, &stack.frames);
     }
-    if pause.stacks.len() > most {
-        let rest = pause.stacks.iter().skip(most).fold(0_u64, |sum, stack| sum.saturating_add(stack.ns));
-        let more = (pause.stacks.len() - most) as u64;
+    if stacks.len() > most {
+        let rest = stacks.iter().skip(most).fold(0_u64, |sum, stack| sum.saturating_add(stack.ns));
+        let more = (stacks.len() - most) as u64;
         let text = format!(
             "… {}, {}",
             units::counted(more, "more code path", "more code paths"),

@@ -43,14 +43,14 @@ pub(super) fn write(page: &mut Page, pause: &Pause) {
             page.line(Tone::Faint, 4, 6, &format!("… {} more", rest.len() - most));
         }
     }
-    if !pause.stopping_faults.is_empty() && pause.explained_by_faults_ns > pause.in_faults_ns {
+    // What workers' faults explain is told with the workers.
+    let of_workers_ns = pause.waited_for_workers.map_or(0, |waited| waited.in_their_faults_ns);
+    let explained_ns = pause.explained_by_faults_ns.saturating_sub(of_workers_ns);
+    if !pause.stopping_faults.is_empty() && explained_ns > pause.in_faults_ns {
         let share = pause.duration_ns.map_or_else(String::new, |duration_ns| {
-            format!(" ({})", units::share(pause.explained_by_faults_ns, duration_ns))
+            format!(" ({})", units::share(explained_ns, duration_ns))
         });
-        let text = format!(
-            "with them, faults explain {} of the pause{share}",
-            units::duration(pause.explained_by_faults_ns)
-        );
+        let text = format!("with them, faults explain {} of the pause{share}", units::duration(explained_ns));
         page.line(Tone::Plain, 2, 4, &text);
     }
 }

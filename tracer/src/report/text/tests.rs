@@ -65,6 +65,64 @@ fn stops_that_were_no_collections() {
 }
 
 #[test]
+fn calls_of_a_function() {
+    check("calls.txt", &fixtures::calls(), &PLAIN);
+}
+
+#[test]
+fn windows_of_the_user() {
+    check("user_windows.txt", &fixtures::user_windows(), &PLAIN);
+}
+
+#[test]
+fn pauses_with_workers() {
+    check("workers.txt", &fixtures::workers(), &PLAIN);
+}
+
+#[test]
+fn calls_and_windows_are_called_so_and_names_stay() {
+    let calls = render(&fixtures::calls(), &Style { verbose: true, ..PLAIN });
+    assert!(calls.contains("main.(*Pauses).pause"), "{calls}");
+    let windows = render(&fixtures::user_windows(), &Style { verbose: true, ..PLAIN });
+    for (text, name) in [(&calls, "main.(*Pauses).pause"), (&windows, "txn_begin")] {
+        let rest = text.replace(name, "").replace("pauselens", "").to_lowercase();
+        for word in ["pause", "stopping", "restart", "collect", "world", "unknown reason"] {
+            assert!(!rest.contains(word), "{word}: {text}");
+        }
+    }
+}
+
+#[test]
+fn a_pause_of_less_than_the_program_says_what_it_stops() {
+    let mut report = fixtures::other_stops();
+    assert!(!render(&report, &PLAIN).contains("\nStops "));
+    report.windows.stops =
+        "the thread that is in it, and those that wait for a lock that it holds".to_owned();
+    (report.windows.has_stopped, report.windows.has_restarting) = (false, false);
+    report.windows.discarded = 3;
+    for pause in &mut report.pauses {
+        (pause.stopped_ns, pause.restarting_ns, pause.stopping_ns) = (None, None, None);
+    }
+    let text = render(&report, &PLAIN);
+    assert!(
+        text.contains("\nStops        the thread that is in it, and those that wait for a lock"),
+        "{text}"
+    );
+    assert!(text.contains("\nDiscarded    3 requests that another one had come before"), "{text}");
+    assert!(!text.contains("stopping"), "{text}");
+}
+
+#[test]
+fn what_has_no_mark_of_its_own_is_told_together() {
+    let mut report = fixtures::workers();
+    assert!(render(&report, &PLAIN).contains("; stopping 12.0 µs, stopped and restarting 9.99 ms\n"));
+    report.windows.has_stopped = false;
+    report.windows.has_restarting = true;
+    report.pauses[0].restarting_ns = report.pauses[0].resumed_ns.map(|ns| ns - 1_000_000);
+    assert!(render(&report, &PLAIN).contains("; stopping and stopped 9.00 ms, restarting 1.00 ms\n"));
+}
+
+#[test]
 fn hostile_names() {
     for verbose in [false, true] {
         for width in [0, 60, 80, 100, usize::MAX] {

@@ -1,6 +1,6 @@
 //! What the faults touched, and from which devices they read.
 
-use crate::report::model::{DeviceReads, Pause, Place};
+use crate::report::model::{ByRegion, DeviceReads, Pause, Place};
 use crate::report::units;
 
 use super::clean::shorten;
@@ -17,21 +17,33 @@ const NOTABLE: u64 = 20;
 const MOST_DEVICES: usize = 4;
 
 pub(super) fn write(page: &mut Page, pause: &Pause) {
-    if !pause.by_region.is_empty() {
-        let regions = format!("touched: {}", words::region_times(&pause.by_region));
-        page.line(Tone::Plain, 2, 4, &regions);
-    }
-    let least_ns = if page.verbose() { 0 } else { pause.in_faults_ns / NOTABLE };
-    let most = page.at_most(MOST_PLACES);
-    for place in pause.places.iter().filter(|place| place.total.ns >= least_ns).take(most) {
-        page.line(Tone::Plain, 4, 6, &place_in_words(place));
-    }
+    places(page, 2, "touched", &pause.by_region, &pause.places, pause.in_faults_ns);
     let most = page.at_most(MOST_DEVICES);
     for reads in pause.reads.iter().take(most) {
         page.line(Tone::Plain, 2, 4, &device_in_words(reads));
     }
     if pause.reads.len() > most {
         page.line(Tone::Faint, 2, 4, &format!("… {} more", pause.reads.len() - most));
+    }
+}
+
+/// Regions, and the places in them that took notable parts of the time in faults.
+pub(super) fn places(
+    page: &mut Page,
+    indent: usize,
+    title: &str,
+    by_region: &ByRegion,
+    places: &[Place],
+    in_faults_ns: u64,
+) {
+    if !by_region.is_empty() {
+        let regions = format!("{title}: {}", words::region_times(by_region));
+        page.line(Tone::Plain, indent, indent + 2, &regions);
+    }
+    let least_ns = if page.verbose() { 0 } else { in_faults_ns / NOTABLE };
+    let most = page.at_most(MOST_PLACES);
+    for place in places.iter().filter(|place| place.total.ns >= least_ns).take(most) {
+        page.line(Tone::Plain, indent + 2, indent + 4, &place_in_words(place));
     }
 }
 

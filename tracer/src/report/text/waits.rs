@@ -1,6 +1,6 @@
 //! What the driver waited for outside faults: where it was blocked, who had its CPU, and whether a quota was used up.
 
-use crate::report::model::{Blocked, CpuWaits, Neighbour, Pause, Throttling};
+use crate::report::model::{Blocked, CpuWaits, Neighbour, Pause, Throttling, Unit};
 use crate::report::units;
 
 use super::clean::shorten;
@@ -16,15 +16,16 @@ const MOST_NEIGHBOURS: usize = 3;
 /// Waits of less than one in so many of the pause are left to its table, unless everything is wanted.
 const NOTABLE: u64 = 20;
 
-pub(super) fn write(page: &mut Page, pause: &Pause) {
+pub(super) fn write(page: &mut Page, pause: &Pause, unit: Unit) {
     let least_ns = if page.verbose() { 0 } else { pause.duration_ns.unwrap_or(0) / NOTABLE };
     if let Some(waits) = pause.cpu_waits.as_ref().filter(|waits| waits.ns >= least_ns) {
         cpu(page, waits);
     }
     if let Some(throttling) = &pause.throttling {
         let text = format!(
-            "{}: a reading before and one after the pause, so it need not have been in it",
-            throttling_in_words(throttling)
+            "{}: a reading before and one after the {}, so it need not have been in it",
+            throttling_in_words(throttling),
+            unit.one()
         );
         page.line(Tone::Plain, 2, 4, &text);
     }

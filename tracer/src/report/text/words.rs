@@ -1,6 +1,6 @@
 //! Words that several parts of the page share: kinds, states, threads.
 
-use crate::report::model::{ByKind, ByRegion, Ended, Kind, KindTotal, Pause, State};
+use crate::report::model::{ByKind, ByRegion, Ended, Kind, KindTotal, Pause, State, Unit};
 use crate::report::units;
 
 use super::clean::shorten;
@@ -15,14 +15,31 @@ pub(super) const INFERRED: &str = "~";
 pub(super) const INFERRED_NOTE: &str =
     "kind inferred from the mapping and the major flag, not seen in the kernel";
 
-/// A state and what it means, for a count of pauses.
-pub(super) fn state(state: State) -> &'static str {
+/// A state and what it means, for a count of windows.
+pub(crate) fn state(state: State, unit: Unit) -> &'static str {
+    let of = |pause, call, window| match unit {
+        Unit::Pause => pause,
+        Unit::Call => call,
+        Unit::Window => window,
+    };
     match state {
         State::Complete => "complete",
         State::OpenAtAttach => "open at attach (had begun before the trace)",
         State::CutOff => "cut off (the trace ended first)",
-        State::TargetExited => "target exited (before the pause was over)",
-        State::EndMissed => "end missed (the next pause began first)",
+        State::TargetExited => of(
+            "target exited (before the pause was over)",
+            "target exited (before the call was over)",
+            "target exited (before the window was over)",
+        ),
+        State::EndMissed => of(
+            "end missed (the next pause began first)",
+            "end missed (the next call began first)",
+            "end missed (the next window began first)",
+        ),
+        State::LeftWithoutReturn => {
+            "left without a return (a panic, an exception, a long jump, the thread's end)"
+        }
+        State::Discarded => "no pause after all (another thread's request had come first)",
     }
 }
 
@@ -32,6 +49,9 @@ pub(super) fn ended(ended: Ended) -> &'static str {
         Ended::Duration => "until the asked-for time was over",
         Ended::Interrupted => "until it was interrupted",
         Ended::TargetExited => "until the target ended",
+        Ended::ProgramReplaced => "until it began another program",
+        Ended::RecordingCutOff => "until the recording breaks off",
+        Ended::TooOften => "until it was stopped, because windows began too often",
     }
 }
 
@@ -78,7 +98,7 @@ pub(super) fn reason(pause: &Pause) -> String {
 }
 
 /// A reason as a name.
-pub(super) fn reason_word(reason: &str) -> String {
+pub(crate) fn reason_word(reason: &str) -> String {
     if reason.is_empty() { "unknown reason".to_owned() } else { shorten(reason, NAME_LENGTH) }
 }
 

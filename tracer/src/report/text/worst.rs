@@ -1,6 +1,6 @@
-//! The worst pauses as a table.
+//! The worst windows as a table.
 
-use crate::report::model::{Pause, Report, State};
+use crate::report::model::{Pause, Report, State, Unit, Windows};
 use crate::report::units;
 
 use super::page::{Page, Tone};
@@ -9,6 +9,9 @@ use super::{budget, words};
 
 /// How many pauses the table lists unless everything is wanted.
 const MOST: usize = 10;
+
+/// The place of the column behind the length.
+const BEHIND_LENGTH: usize = 5;
 
 /// Reasons are shortened down to this when the table is too wide.
 const LEAST_REASON: usize = 8;
@@ -21,8 +24,9 @@ pub(super) fn write(page: &mut Page, report: &Report) {
         return;
     }
     let shown = units::count(pauses.len() as u64);
-    page.heading(&format!("Worst pauses ({shown} of {})", units::count(report.summary.pauses)));
-    let table = lay_out(columns(&pauses), page.width());
+    let many = report.windows.unit.many();
+    page.heading(&format!("Worst {many} ({shown} of {})", units::count(report.summary.pauses)));
+    let table = lay_out(columns(&pauses, &report.windows), page.width());
     for (index, line) in table.lines.iter().enumerate() {
         page.line(if index < table.heads { Tone::Faint } else { Tone::Plain }, 0, 0, line);
     }
@@ -31,7 +35,7 @@ pub(super) fn write(page: &mut Page, report: &Report) {
     }
 }
 
-fn columns(pauses: &[&Pause]) -> Vec<Column> {
+fn columns(pauses: &[&Pause], windows: &Windows) -> Vec<Column> {
     let column = |head, side, when_tight, cell: &dyn Fn(&Pause) -> String| Column {
         head,
         side,
@@ -46,18 +50,22 @@ fn columns(pauses: &[&Pause]) -> Vec<Column> {
             units::count_column(rank)
         })
         .collect();
-    vec![
+    // All calls have one reason, and so have windows unless an argument tells them apart.
+    let one_reason = pauses.iter().all(|pause| pause.reason == pauses[0].reason);
+    let subject = if windows.unit != Unit::Pause && one_reason {
+        column(("", "thread"), Side::Right, Tight::Drop(5), &|pause| pause.driver_tid.to_string())
+    } else {
+        column(("", "reason"), Side::Left, Tight::Shorten(LEAST_REASON), &words::reason)
+    };
+    let mut columns = vec![
         Column { head: ("", "#"), side: Side::Right, when_tight: Tight::Drop(0), cells: ranks },
         column(("", "id"), Side::Right, Tight::Keep, &|pause| id(pause.id)),
         column(("", "at [s]"), Side::Right, Tight::Drop(3), &|pause| {
             pause.requested_ns.map_or_else(|| units::UNKNOWN.to_owned(), units::seconds)
         }),
-        column(("", "reason"), Side::Left, Tight::Shorten(LEAST_REASON), &words::reason),
+        subject,
         column(("", "length"), Side::Right, Tight::Keep, &|pause| {
             units::duration_or_unknown(pause.duration_ns)
-        }),
-        column(("stop-", "ping"), Side::Right, Tight::Drop(2), &|pause| {
-            units::duration_or_unknown(pause.stopping_ns)
         }),
         column(("", "faults"), Side::Right, Tight::Keep, &|pause| units::count_column(pause.faults)),
         column(("", "major"), Side::Right, Tight::Drop(1), &|pause| units::count_column(pause.major)),
@@ -69,7 +77,14 @@ fn columns(pauses: &[&Pause]) -> Vec<Column> {
             )
         }),
         column(("", "mostly"), Side::Left, Tight::Drop(4), &mostly),
-    ]
+    ];
+    if windows.has_stopping() {
+        let stopping = column(("stop-", "ping"), Side::Right, Tight::Drop(2), &|pause| {
+            units::duration_or_unknown(pause.stopping_ns)
+        });
+        columns.insert(BEHIND_LENGTH, stopping);
+    }
+    columns
 }
 
 /// Numbers of pauses are looked up in the JSON, so they stand without separators where they can.
@@ -78,7 +93,7 @@ fn id(id: u64) -> String {
 }
 
 /// What most of the pause's time went to, in a word: the main kind of its faults, or what was outside them.
-fn mostly(pause: &Pause) -> String {
+pub(super) fn mostly(pause: &Pause) -> String {
     let kind = || match words::by_time(&pause.by_kind).first() {
         Some(&(kind, total)) => words::kind_word(kind, total),
         None if pause.faults > 0 => "unknown".to_owned(),
@@ -95,6 +110,11 @@ fn mostly(pause: &Pause) -> String {
         {
             "stopping".to_owned()
         }
+        (_, Some(part))
+            if part.ns > inside_ns && part.name.starts_with("blocked") && mostly_workers(pause, part.ns) =>
+        {
+            "workers".to_owned()
+        }
         (_, Some(part)) if part.ns > inside_ns => word(part.name).to_owned(),
         // Inside faults, these say more than the kind.
         (Some(part), _) if part.ns > inside_ns / 2 && !word(part.name).is_empty() => {
@@ -110,6 +130,11 @@ fn mostly_stopping(pause: &Pause, blocked_ns: u64) -> bool {
     pause.stopping_ns.is_some_and(|stopping_ns| stopping_ns > blocked_ns / 2)
 }
 
+/// Whether the wait for workers is most of so much time blocked.
+fn mostly_workers(pause: &Pause, blocked_ns: u64) -> bool {
+    pause.waited_for_workers.is_some_and(|waited| waited.ns > blocked_ns / 2)
+}
+
 /// A part of the budget in a word; empty where it is inside faults and the kind of fault says more.
 fn word(part: &str) -> &'static str {
     match part {
@@ -120,6 +145,7 @@ fn word(part: &str) -> &'static str {
         "blocked_other" | "blocked_unknown" => "blocked",
         "reclaiming" | "fault_reclaiming" => "reclaim",
         "compacting" | "fault_compacting" => "compaction",
+        "parked" => "parked",
         "unknown" => "unknown",
         _ => "",
     }
@@ -129,7 +155,7 @@ fn word(part: &str) -> &'static str {
 mod tests {
     use super::*;
     use crate::report::fixtures::{add_faults, pause};
-    use crate::report::model::{Budget, Kind};
+    use crate::report::model::{Budget, Kind, WaitedForWorkers};
 
     #[test]
     fn a_pause_is_mostly_its_largest_part() {
@@ -155,6 +181,17 @@ mod tests {
             }),
             "stopping"
         );
+        let waits_for_workers = shown(|pause, budget| {
+            pause.waited_for_workers = Some(WaitedForWorkers {
+                ns: 11_000_000,
+                in_their_faults_ns: 0,
+                faults_wall_ns: 0,
+                at_least: false,
+            });
+            budget.blocked_futex_ns = 20_000_000;
+        });
+        assert_eq!(waits_for_workers, "workers");
+        assert_eq!(shown(|_, budget| budget.parked_ns = 20_000_000), "parked");
         assert_eq!(shown(|_, _| ()), units::UNKNOWN);
         let mut none = pause(1, "GC", 0, 30_000_000);
         assert_eq!(mostly(&none), units::UNKNOWN);
