@@ -5,6 +5,7 @@
 
 pub mod cli;
 pub mod clock;
+pub mod compare;
 pub mod demo;
 pub mod elf;
 pub mod exposure;
@@ -12,6 +13,7 @@ pub mod memory;
 pub mod message;
 pub mod pause;
 pub mod probe;
+pub mod recording;
 pub mod report;
 pub mod runtime;
 pub mod session;

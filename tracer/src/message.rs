@@ -15,6 +15,21 @@ pub fn message(error: &(dyn std::error::Error + 'static)) -> String {
     text
 }
 
+/// Says it on standard error. Nobody may be listening any more; the work goes on all the same.
+#[macro_export]
+macro_rules! tell {
+    ($($what:tt)*) => {
+        $crate::message::say(format_args!($($what)*))
+    };
+}
+
+/// What [`tell!`] does.
+pub fn say(what: std::fmt::Arguments<'_>) {
+    use std::io::Write as _;
+    // With `eprintln` a reader that has gone away would end the program.
+    let _ = writeln!(std::io::stderr().lock(), "pauselens: {what}");
+}
+
 #[cfg(test)]
 mod tests {
     use super::message;

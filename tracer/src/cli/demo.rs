@@ -3,54 +3,81 @@
 use std::{
     io::{BufRead as _, BufReader, Write as _},
     process::{Child, Command, Stdio},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use anyhow::{Context as _, bail};
 
 use super::{
     args::{DemoArgs, Global},
+    attach::finish,
     exit::Exit,
     output::Output,
-    recognised::find,
+    recognised::{Besides, find, only, report},
+    recorded::Recorded,
     tracing::trace_shown,
 };
-use crate::{demo::compare, pause::Keep, probe::Sizes, session::Options};
+use crate::{
+    demo::compare,
+    pause::Keep,
+    probe::Sizes,
+    recording::Recordable,
+    report::model::Unit,
+    runtime::Chosen,
+    session::{Options, Scope, Unwind},
+};
 
 /// Starts the target, traces it, reports, and compares.
 pub(super) fn demo(arguments: &DemoArgs, global: Global, started: Instant) -> anyhow::Result<Exit> {
-    let mut output = Output::open(arguments.format, arguments.output.as_deref(), global)?;
+    let mut output = Output::open(arguments.format.into(), arguments.output.as_deref(), global)?
+        .apart_from(arguments.record.as_deref())?;
     let mut target = DemoTarget::start()?;
-    let found = find(target.child.id())?;
+    let found = find(target.child.id(), &Chosen::Recognised)?;
     let options = Options {
         duration: None,
         keep: Keep::All,
         sizes: Sizes::default(),
         cross_check: false,
         without: Vec::new(),
+        max_rate: u64::MAX,
+        sample: None,
+        unwind: Unwind::default(),
         measure_programs: true,
     };
     let mut stdin = target.child.stdin.take().context("the demo target has no standard input")?;
     let stdout = target.stdout.take().context("the demo target has no standard output")?;
     // Read from a thread of its own, so that the target never waits for its reader.
     let account = std::thread::spawn(move || std::io::read_to_string(stdout));
-    let mut outcome = trace_shown(&found, &options, started, "tracing its pauses".to_owned(), || {
-        // When the target is gone the trace ends by itself.
-        let _ = stdin.write_all(b"go\n");
-    })?;
-    if let Some(detaching) = outcome.detaching.take() {
+    let (asked, until) = (found.describe(), "tracing its pauses".to_owned());
+    let what = Recordable {
+        asked: asked.clone(),
+        max_size_bytes: None,
+        memory_interval: Duration::from_secs(1),
+        worst: 5,
+    };
+    let mut recorded = Recorded::begin(arguments.record.as_deref(), output.needs_recording(), what)?;
+    let recorder = recorded.recorder();
+    let mut traced =
+        trace_shown(Scope::of(found), &asked, &options, started, until, Unit::Pause, recorder, || {
+            // When the target is gone the trace ends by itself.
+            let _ = stdin.write_all(b"go\n");
+        })?;
+    if let Some(detaching) = traced.detaching.take() {
         detaching.at_exit();
     }
     let account = account.join().ok().and_then(Result::ok).unwrap_or_default();
     let status = target.child.wait().context("the demo target can't be waited for")?;
-    let report = found.report(outcome, None, Some(status.to_string()), Vec::new());
-    output.write(&report)?;
+    let (subject, outcome) = only(&mut traced)?;
+    let besides = Besides { exit: Some(status.to_string()), ..Besides::default() };
+    let (report, recording) = report(&subject, outcome, besides);
+    let written = finish(&report, recording, &mut output, &mut recorded)?;
     let comparison = compare::compare(&report, &account)?;
-    eprint!("{}", comparison.text);
+    // Nobody may be listening any more.
+    let _ = std::io::Write::write_all(&mut std::io::stderr(), comparison.text.as_bytes());
     if !status.success() {
         bail!("the demo target ended with {status}; run `pauselens demo-target` to see what it says");
     }
-    Ok(if report.trace.complete && comparison.agrees { Exit::Done } else { Exit::Incomplete })
+    Ok(if comparison.agrees { written } else { Exit::Incomplete })
 }
 
 /// The child, ended with us whatever happens.

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use super::recognised::Found;
 use crate::{
     exposure::{Exposure, Latency, Missing, Subject, TakeOptions, take},
     memory::Layout,
@@ -12,6 +11,7 @@ use crate::{
         text::swapped,
     },
     runtime::RuntimeKind,
+    session, tell,
 };
 
 /// A look at the memory delays a trace by no more than this.
@@ -21,7 +21,7 @@ const WITHIN: Duration = Duration::from_millis(300);
 pub(super) fn layout(runtime: RuntimeKind) -> Layout {
     match runtime {
         RuntimeKind::Go => Layout::Go,
-        RuntimeKind::Demo => Layout::Plain,
+        RuntimeKind::Demo | RuntimeKind::Described => Layout::Plain,
     }
 }
 
@@ -33,18 +33,23 @@ pub(super) struct Before {
 
 impl Before {
     /// Looks, and says on standard error what is out, if anything is.
-    pub(super) fn take(found: &Found) -> Self {
-        let found = look(found, None, false);
+    pub(super) fn take(subject: &session::Subject) -> Self {
+        let found = look(subject, None, false);
         if let Ok((exposure, _)) = &found
             && exposure.regions.iter().any(|region| region.bytes.swapped_bytes.is_some_and(|bytes| bytes > 0))
         {
-            eprintln!("pauselens: {} when the trace begins", swapped(exposure));
+            tell!("{} when the trace begins", swapped(exposure));
         }
         Self { found }
     }
 
+    /// No look: the runtime is not there yet, or there are several processes.
+    pub(super) fn untaken() -> Self {
+        Self { found: Err("its runtime was not mapped when the trace began".to_owned()) }
+    }
+
     /// Looks again, and puts both into the report. The latency that was found out meanwhile serves both.
-    pub(super) fn and_after(self, found: &Found, report: &mut Report) {
+    pub(super) fn and_after(self, found: &session::Subject, report: &mut Report) {
         let kind = found.recognised.kind;
         let swap_ins = report.summary.by_kind.get(&Kind::SwapIn).copied().unwrap_or_default();
         let of_trace = Latency::of_trace(swap_ins.count, swap_ins.ns);
@@ -84,7 +89,7 @@ impl Before {
 }
 
 fn look(
-    found: &Found,
+    found: &session::Subject,
     latency: Option<Latency>,
     may_probe: bool,
 ) -> Result<(Exposure, Vec<Missing>), String> {

@@ -1,6 +1,6 @@
 //! `pauselens exposure`: how much of a process's memory is out, and what its next pause would cost.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use anyhow::Context as _;
 
@@ -16,11 +16,12 @@ use crate::{
     memory::Layout,
     message::message,
     report::{
+        assemble::described,
         exposure::{ExposureReport, SCHEMA, Usual, exposed, regions_read, render},
-        model::{Runtime, Target as Described, Tool, Unavailable},
+        model::{Runtime, Tool, Unavailable},
         text::render_exposure,
     },
-    runtime::{Recognised, recognise},
+    runtime::{MappedFiles, Recognised, recognise_process},
     target::Target,
 };
 
@@ -29,7 +30,7 @@ const WITHIN: Duration = Duration::from_secs(20);
 
 /// Looks, measures, estimates, prints.
 pub(super) fn exposure(arguments: &ExposureArgs, global: Global) -> anyhow::Result<Exit> {
-    let mut output = Output::open(arguments.format, arguments.output.as_deref(), global)?;
+    let mut output = Output::open(arguments.format.into(), arguments.output.as_deref(), global)?;
     let target = Target::open(arguments.pid)?;
     let (build_id, recognised) = runtime_of(&target);
     let layout = recognised.as_ref().map_or(Layout::Plain, |recognised| layout(recognised.kind));
@@ -46,15 +47,14 @@ pub(super) fn exposure(arguments: &ExposureArgs, global: Global) -> anyhow::Resu
     let report = ExposureReport {
         schema: SCHEMA.to_owned(),
         tool: Tool { name: "pauselens".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },
-        target: Described {
-            pid: target.pid(),
-            exe: target.exe().to_string_lossy().into_owned(),
+        target: described(
+            &target,
             build_id,
-            runtime: recognised.map_or_else(
+            recognised.map_or_else(
                 |_| Runtime { name: String::new(), version: String::new() },
-                |recognised| Runtime { name: recognised.name.to_owned(), version: recognised.version },
+                |recognised| Runtime { name: recognised.name.clone(), version: recognised.version },
             ),
-        },
+        ),
         exposure,
         unavailable,
     };
@@ -62,7 +62,7 @@ pub(super) fn exposure(arguments: &ExposureArgs, global: Global) -> anyhow::Resu
         Format::Json => render(&report).context("the report can't be written as JSON")?,
         Format::Text => render_exposure(&report, &output.style()),
     };
-    output.put(&text)?;
+    output.put(text.as_bytes())?;
     Ok(if report.unavailable.is_empty() { Exit::Done } else { Exit::Incomplete })
 }
 
@@ -75,7 +75,11 @@ fn runtime_of(target: &Target) -> (Option<String>, Result<Recognised, String>) {
     match image {
         Ok(image) => {
             let build_id = image.build_id().map(|id| id.iter().map(|byte| format!("{byte:02x}")).collect());
-            (build_id, recognise(&image).map_err(|error| message(&error)))
+            let image = Arc::new(image);
+            let recognised = MappedFiles::of(target, image)
+                .map_err(|error| message(&error))
+                .and_then(|files| recognise_process(&files).map_err(|error| message(&error)));
+            (build_id, recognised)
         }
         Err(why) => (None, Err(why)),
     }

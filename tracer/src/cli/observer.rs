@@ -5,8 +5,12 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::{
-    report::live::{Live, live_line},
+    report::{
+        live::{Live, live_line},
+        model::Unit,
+    },
     session::{Observer, Progress},
+    tell,
 };
 
 /// Shows the live line on standard error, if that is a terminal.
@@ -14,20 +18,21 @@ use crate::{
 pub(super) struct Terminal {
     what: String,
     until: String,
+    unit: Unit,
     bar: ProgressBar,
 }
 
 impl Terminal {
-    /// `what` is traced, `until` is said with it.
-    pub(super) fn new(what: String, until: String) -> Self {
-        Self { what, until, bar: ProgressBar::hidden() }
+    /// `what` is traced, `until` is said with it, and windows are called `unit`.
+    pub(super) fn new(what: String, until: String, unit: Unit) -> Self {
+        Self { what, until, unit, bar: ProgressBar::hidden() }
     }
 }
 
 impl Observer for Terminal {
     fn attached(&mut self, threads: usize) {
         let plural = if threads == 1 { "" } else { "s" };
-        eprintln!("pauselens: attached to {} ({threads} thread{plural}); {}", self.what, self.until);
+        tell!("attached to {} ({threads} thread{plural}); {}", self.what, self.until);
         self.bar = ProgressBar::new_spinner();
         if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed} {msg}") {
             self.bar.set_style(style);
@@ -36,8 +41,13 @@ impl Observer for Terminal {
         self.progress(&Progress::default());
     }
 
+    fn joined(&mut self, what: &str) {
+        self.bar.suspend(|| tell!("attached to {what} as well"));
+    }
+
     fn progress(&mut self, progress: &Progress) {
         self.bar.set_message(live_line(&Live {
+            unit: self.unit,
             pauses: progress.pauses,
             worst_ns: progress.worst_ns,
             paused_ns: progress.paused_ns,

@@ -6,21 +6,33 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 
-use super::args::{Colour, Format, Global};
-use crate::report::{
-    json,
-    model::Report,
-    text::{self, Style},
+use super::{
+    args::Global,
+    recorded::Recorded,
+    rendering::{is_same, refuse_terminal, style},
+    report_args::{FormatArgs, ReportFormat},
+};
+use crate::{
+    recording::Recording,
+    report::{
+        json,
+        model::Report,
+        pictures::{self, Listed, Wish},
+        processes::ProcessesReport,
+        text::{self, Style},
+    },
+    tell,
 };
 
 /// The place for the report, opened before the trace begins: a trace whose result can't be kept is not begun.
 #[derive(Debug)]
 pub(super) struct Output {
-    format: Format,
+    format: FormatArgs,
     global: Global,
     file: Option<Kept>,
+    brief: bool,
 }
 
 #[derive(Debug)]
@@ -34,9 +46,36 @@ struct Kept {
 
 impl Output {
     /// Opens the file, if one was asked for. What is in it stays until the report is written.
-    pub(super) fn open(format: Format, path: Option<&Path>, global: Global) -> anyhow::Result<Self> {
+    pub(super) fn open(format: FormatArgs, path: Option<&Path>, global: Global) -> anyhow::Result<Self> {
+        refuse_terminal(format.format.into(), path.is_none() && io::stdout().is_terminal())?;
         let file = path.map(Kept::open).transpose()?;
-        Ok(Self { format, global, file })
+        Ok(Self { format, global, file, brief: false })
+    }
+
+    /// The report and the recording can't be one file: the one would be written over the other.
+    ///
+    /// # Errors
+    /// When they are.
+    pub(super) fn apart_from(self, record: Option<&Path>) -> anyhow::Result<Self> {
+        if let (Some(kept), Some(record)) = (&self.file, record)
+            && is_same(&kept.path, record)
+        {
+            bail!(
+                "--output and --record are the same file, {}; nothing was traced. Name another one for either",
+                record.display()
+            );
+        }
+        Ok(self)
+    }
+
+    /// A few lines on standard output: the whole is recorded.
+    pub(super) fn brief(global: Global) -> Self {
+        Self { format: FormatArgs::default(), global, file: None, brief: true }
+    }
+
+    /// Whether what is written here is drawn from a recording.
+    pub(super) fn needs_recording(&self) -> bool {
+        !matches!(self.format(), ReportFormat::Text | ReportFormat::Json)
     }
 
     /// Whether the report goes to standard output.
@@ -45,27 +84,64 @@ impl Output {
     }
 
     /// The report's format.
-    pub(super) fn format(&self) -> Format {
-        self.format
+    pub(super) fn format(&self) -> ReportFormat {
+        self.format.format
     }
 
-    /// Writes the report. When the file can't be written it goes to standard output, so that nothing is lost.
-    pub(super) fn write(&mut self, report: &Report) -> anyhow::Result<()> {
-        let text = match self.format {
-            Format::Json => json::render(report).context("the report can't be written as JSON")?,
-            Format::Text => text::render(report, &self.style()),
+    /// Writes the report, or the picture that is drawn from the recording. When the file can't be written it goes to
+    /// standard output, so that nothing is lost.
+    pub(super) fn write(&mut self, report: &Report, recorded: &Recorded) -> anyhow::Result<()> {
+        if self.brief {
+            return self.put(text::brief(report, &self.style()).as_bytes());
+        }
+        let text = match self.format() {
+            ReportFormat::Text => text::render(report, &self.style()),
+            ReportFormat::Json => json::render(report).context("the report can't be written as JSON")?,
+            _ => return self.draw(recorded),
         };
-        self.put(&text)
+        self.put(text.as_bytes())
+    }
+
+    /// Writes the report of several processes.
+    pub(super) fn write_processes(
+        &mut self,
+        report: &ProcessesReport,
+        recorded: &Recorded,
+    ) -> anyhow::Result<()> {
+        if self.brief {
+            let style = self.style();
+            let each = report.processes.iter().map(|report| text::brief(report, &style));
+            return self.put(each.collect::<String>().as_bytes());
+        }
+        let text = match self.format() {
+            ReportFormat::Text => text::render_processes(report, &self.style()),
+            ReportFormat::Json => {
+                json::render_processes(report).context("the report can't be written as JSON")?
+            }
+            _ => return self.draw(recorded),
+        };
+        self.put(text.as_bytes())
+    }
+
+    fn draw(&mut self, recorded: &Recorded) -> anyhow::Result<()> {
+        let path = recorded.path().context("nothing was recorded to draw from")?;
+        let recording = Recording::open(path)?;
+        let FormatArgs { format, by } = self.format;
+        let wish =
+            Wish { picture: format.into(), style: self.style(), listed: Listed::AsRecorded, by: by.into() };
+        let mut drawn = Vec::new();
+        pictures::write(&recording, &wish, &mut drawn)?;
+        self.put(&drawn)
     }
 
     /// How text is rendered for this place.
     pub(super) fn style(&self) -> Style {
         let to_terminal = self.is_standard() && io::stdout().is_terminal();
-        Style { colour: self.colour(to_terminal), width: 100, verbose: self.global.verbose > 0 }
+        style(self.global, to_terminal)
     }
 
     /// Writes a rendered report.
-    pub(super) fn put(&mut self, text: &str) -> anyhow::Result<()> {
+    pub(super) fn put(&mut self, text: &[u8]) -> anyhow::Result<()> {
         let Some(kept) = &mut self.file else { return print(text) };
         if let Err(error) = kept.write(text) {
             print(text)?;
@@ -75,16 +151,8 @@ impl Output {
                  another file with --output"
             )));
         }
-        eprintln!("pauselens: the report is in {}", kept.path.display());
+        tell!("the report is in {}", kept.path.display());
         Ok(())
-    }
-
-    fn colour(&self, to_terminal: bool) -> bool {
-        match self.global.color {
-            Colour::Always => true,
-            Colour::Never => false,
-            Colour::Auto => to_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
-        }
     }
 }
 
@@ -101,13 +169,13 @@ impl Kept {
         Ok(Self { path: path.to_owned(), file, created, written: false })
     }
 
-    fn write(&mut self, text: &str) -> io::Result<()> {
+    fn write(&mut self, text: &[u8]) -> io::Result<()> {
         self.file.set_len(0).or_else(|error| {
             // A pipe or a terminal has no length.
             if error.raw_os_error() == Some(libc::EINVAL) { Ok(()) } else { Err(error) }
         })?;
         let _ = self.file.rewind();
-        self.file.write_all(text.as_bytes())?;
+        self.file.write_all(text)?;
         self.file.flush()?;
         self.written = true;
         Ok(())
@@ -123,8 +191,9 @@ impl Drop for Kept {
     }
 }
 
-fn print(text: &str) -> anyhow::Result<()> {
-    match io::stdout().lock().write_all(text.as_bytes()) {
+/// Writes to standard output. That nobody reads it any more is no error.
+pub(super) fn print(text: &[u8]) -> anyhow::Result<()> {
+    match io::stdout().lock().write_all(text) {
         // Whoever read us has had enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => other.context("standard output can't be written; use --output FILE"),

@@ -1,51 +1,91 @@
-//! A target with its executable and runtime: what every verb looks at first.
+//! A target with its executable and runtime, and the report of a trace of it: what every verb looks at first and last.
+
+use anyhow::bail;
 
 use crate::{
-    elf::Image,
+    recording::ProcessRecorder,
     report::{
         assemble::{Context, assemble},
         model::Report,
     },
-    runtime::{Recognised, recognise},
-    session::Outcome,
-    target::Target,
+    runtime::Chosen,
+    session::{Outcome, Subject, Traced},
 };
-
-/// What is to be traced, with everything that was found out about it.
-#[derive(Debug)]
-pub(super) struct Found {
-    pub(super) target: Target,
-    pub(super) image: Image,
-    pub(super) recognised: Recognised,
-}
 
 /// Looks at the process.
 ///
 /// # Errors
 /// When it can't be a target, or no runtime is recognised in it.
-pub(super) fn find(pid: u32) -> anyhow::Result<Found> {
-    let target = Target::open(pid)?;
-    let image = Image::open(target.open_executable()?, target.exe().to_owned())?;
-    let recognised = recognise(&image)?;
-    Ok(Found { target, image, recognised })
+pub(super) fn find(pid: u32, chosen: &Chosen) -> anyhow::Result<Subject> {
+    Ok(Subject::find(pid, chosen)?)
 }
 
-impl Found {
-    /// The report of a trace of it.
-    pub(super) fn report(
-        &self,
-        outcome: Outcome,
-        asked_ns: Option<u64>,
-        exit: Option<String>,
-        notes: Vec<String>,
-    ) -> Report {
-        let Self { target, image, recognised } = self;
-        assemble(outcome, Context { target, image, recognised, asked_ns, exit, notes })
-    }
+/// What the caller knows besides.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Besides {
+    /// How long the trace was to last, when that was said and its target's earlier end is worth a word.
+    pub(super) asked_ns: Option<u64>,
+    /// How the command that pauselens started has ended, in words.
+    pub(super) exit: Option<String>,
+    /// Further things to tell.
+    pub(super) notes: Vec<String>,
+}
 
-    /// `4242 (service, go 1.27.3)`.
-    pub(super) fn describe(&self) -> String {
-        let name = self.target.exe().file_name().unwrap_or_default().to_string_lossy();
-        format!("{} ({name}, {} {})", self.target.pid(), self.recognised.name, self.recognised.version)
+/// The report of a trace of the process, and its part of the recording, whose stacks are named by now.
+pub(super) fn report(
+    subject: &Subject,
+    mut outcome: Outcome,
+    besides: Besides,
+) -> (Report, Option<ProcessRecorder>) {
+    let Subject { target, image, recognised } = subject;
+    let Besides { asked_ns, exit, notes } = besides;
+    let recording = outcome.recording.take();
+    let context = Context { target, image, recognised, asked_ns, exit, notes };
+    let report = assemble(outcome, context, |namer, stacks| {
+        if let Some(recording) = &recording {
+            recording.names(namer, stacks);
+        }
+    });
+    (report, recording)
+}
+
+/// The only process of a trace of one.
+///
+/// # Errors
+/// When none was traced, with the reasons.
+pub(super) fn only(traced: &mut Traced) -> anyhow::Result<(Subject, Outcome)> {
+    some(traced)?;
+    Ok(traced.processes.swap_remove(0))
+}
+
+/// Whether any process was traced.
+///
+/// # Errors
+/// When none was, with the reasons.
+pub(super) fn some(traced: &Traced) -> anyhow::Result<()> {
+    const SHOWN: usize = 20;
+    if !traced.processes.is_empty() {
+        return Ok(());
+    }
+    let mut reasons: Vec<String> = traced
+        .unrecognised
+        .iter()
+        .take(SHOWN)
+        .map(|process| {
+            let exe = process.exe.as_ref().map(|exe| format!(" ({})", exe.display())).unwrap_or_default();
+            format!("process {}{exe}: {}", process.pid, process.why)
+        })
+        .collect();
+    let more = (traced.unrecognised.len().saturating_sub(SHOWN)) as u64 + traced.unrecognised_more;
+    if more > 0 {
+        reasons.push(format!("and {more} more"));
+    }
+    match &reasons[..] {
+        [] => bail!(
+            "no process was traced: none that was asked for was there, and none came within the trace; a longer \
+             --duration waits for longer, and `pauselens attach --pid PID` names one"
+        ),
+        [one] => bail!("nothing was traced: {one}"),
+        several => bail!("nothing was traced:\n  {}", several.join("\n  ")),
     }
 }

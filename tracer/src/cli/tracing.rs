@@ -5,15 +5,19 @@ use std::time::Instant;
 use anyhow::Context as _;
 
 use super::{
-    args::{Global, TraceArgs},
+    args::{Global, TraceArgs, UnwindBy},
     observer::Terminal,
-    recognised::Found,
 };
 use crate::{
     pause::Keep,
     probe::Sizes,
-    session::{Options, Outcome, Subject, trace},
+    recording::{Recordable, Recorder},
+    report::model::Unit,
+    session::{Options, Scope, Traced, trace},
 };
+
+/// Windows of the user's that can be open at once; a calling thread or goroutine has one each.
+const OWN_WINDOWS: u32 = 8192;
 
 /// aya-log's levels (aya-log-common, `Level`): 0 is below all of them.
 const LOG_LEVELS: [u8; 3] = [0, 2, 4];
@@ -26,22 +30,30 @@ pub(super) fn options(arguments: &TraceArgs, global: Global) -> Options {
         sizes: Sizes {
             ring_bytes: arguments.ring_size,
             threads: arguments.max_threads,
+            windows: if arguments.windows.are_own() { OWN_WINDOWS } else { Sizes::default().windows },
+            stack_copy_bytes: if arguments.unwind == UnwindBy::Fp { 0 } else { arguments.stack_bytes },
             log_level: LOG_LEVELS[usize::from(global.verbose).min(LOG_LEVELS.len() - 1)],
         },
         cross_check: arguments.cross_check,
         without: arguments.without.clone(),
+        max_rate: arguments.windows.max_rate,
+        sample: arguments.windows.sample,
+        unwind: arguments.unwind.into(),
         measure_programs: arguments.measure_overhead,
     }
 }
 
-/// Traces, with the live line on the terminal. `ready` runs as soon as the probes are in place.
+/// Traces, with the live line on the terminal, which calls windows `unit`. `ready` runs as soon as the probes are in place.
 pub(super) fn trace_shown(
-    found: &Found,
+    scope: Scope,
+    asked: &str,
     options: &Options,
     started: Instant,
     until: String,
+    unit: Unit,
+    recorder: Option<&Recorder>,
     ready: impl FnOnce(),
-) -> anyhow::Result<Outcome> {
+) -> anyhow::Result<Traced> {
     struct Both<F: FnOnce()> {
         terminal: Terminal,
         ready: Option<F>,
@@ -53,6 +65,9 @@ pub(super) fn trace_shown(
                 ready();
             }
         }
+        fn joined(&mut self, what: &str) {
+            self.terminal.joined(what);
+        }
         fn progress(&mut self, progress: &crate::session::Progress) {
             self.terminal.progress(progress);
         }
@@ -61,9 +76,18 @@ pub(super) fn trace_shown(
         .enable_all()
         .build()
         .context("the event loop could not be started")?;
-    let subject = Subject { target: &found.target, image: &found.image, recognised: &found.recognised };
-    let mut observer = Both { terminal: Terminal::new(found.describe(), until), ready: Some(ready) };
-    Ok(runtime.block_on(trace(subject, options, started, &mut observer))?)
+    let mut observer = Both { terminal: Terminal::new(asked.to_owned(), until, unit), ready: Some(ready) };
+    Ok(runtime.block_on(trace(scope, options, started, &mut observer, recorder))?)
+}
+
+/// What is recorded of it, when it is. `asked`: what is traced, in words.
+pub(super) fn recordable(arguments: &TraceArgs, asked: &str) -> Recordable {
+    Recordable {
+        asked: asked.to_owned(),
+        max_size_bytes: arguments.max_size,
+        memory_interval: arguments.memory_interval,
+        worst: arguments.top as usize,
+    }
 }
 
 /// How long the trace will last, in words.

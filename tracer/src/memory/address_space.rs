@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::{
     history::{Found, History, Span, position},
     region::{Placed, Region},
-    rules::{KERNEL_CHOSEN, Program, place},
+    rules::{KERNEL_CHOSEN, Layout, Program, place},
     thread_stacks::ThreadStacks,
 };
 use crate::{
@@ -219,7 +219,11 @@ impl AddressSpace {
     /// What the runtime's structures tell of anonymous memory. Without an answer rules remain.
     fn by_runtime(&mut self, address: u64, by_mapping: &Placed) -> Option<Placed> {
         let runtime = self.runtime.as_mut()?;
-        if !(of_runtime(by_mapping) || by_mapping.inferred || by_mapping.region == Region::Unknown) {
+        // HotSpot's memory has nothing that a rule could go by.
+        let told_by_nothing =
+            self.program.layout == Layout::HotSpot && by_mapping.region == Region::OtherAnonymous;
+        let open = of_runtime(by_mapping) || by_mapping.inferred || told_by_nothing;
+        if !open && by_mapping.region != Region::Unknown {
             return None;
         }
         runtime.look_again_for(address);
@@ -291,7 +295,7 @@ fn stack(mappings: &[Mapping]) -> Option<&Mapping> {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::rules::Layout, *};
+    use super::*;
     use crate::{
         runtime::{Belongs, Missing},
         target::parse_maps,

@@ -29,6 +29,19 @@ pub enum Region {
 }
 
 impl Region {
+    /// All regions, in the order of the definition.
+    pub const ALL: [Self; 9] = [
+        Self::RuntimeHeap,
+        Self::RuntimeMetadata,
+        Self::ThreadStack,
+        Self::Binary,
+        Self::Library,
+        Self::MappedFile,
+        Self::SharedMemory,
+        Self::OtherAnonymous,
+        Self::Unknown,
+    ];
+
     /// The word of machine-readable output.
     #[must_use]
     pub fn word(self) -> &'static str {

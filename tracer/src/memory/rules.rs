@@ -16,6 +16,8 @@ pub enum Layout {
     Plain,
     /// As the Go runtime does.
     Go,
+    /// As HotSpot does.
+    HotSpot,
 }
 
 /// What is known of the program that the process runs.
@@ -33,6 +35,10 @@ pub struct Program {
 /// (Linux x86-64 `mmap_base`; at most 2^40 bytes of it are randomised away).
 pub(super) const KERNEL_CHOSEN: u64 = 0x7000_0000_0000;
 
+/// ZGC's heap is shared memory of this name (JDK `src/hotspot/os/linux/gc/z/zPhysicalMemoryBacking_linux.cpp`), mapped in
+/// pieces, and several times over in its older form.
+const ZGC_HEAP: &str = "/memfd:java_heap";
+
 /// In place of a path that is missing.
 const NAMELESS_SHARED: &str = "shared memory without a name";
 
@@ -41,6 +47,9 @@ const NAMELESS_SHARED: &str = "shared memory without a name";
 pub fn place(mapping: &Mapping, before: Option<&Mapping>, program: &Program) -> Placed {
     let name = mapping.name.to_string_lossy();
     match mapping.backing {
+        Backing::SharedMemory if program.layout == Layout::HotSpot && name.starts_with(ZGC_HEAP) => {
+            Placed::seen(Region::RuntimeHeap, "Java heap")
+        }
         Backing::SharedMemory if name.is_empty() => Placed::seen(Region::SharedMemory, NAMELESS_SHARED),
         Backing::SharedMemory => Placed::seen(Region::SharedMemory, &*name),
         Backing::ProbeSteps => {
@@ -81,7 +90,7 @@ fn anonymous(mapping: &Mapping, before: Option<&Mapping>, program: &Program) -> 
         // chooses; everything else is taken where the kernel puts it (Go `src/runtime/malloc.go`).
         Layout::Go if mapping.start < KERNEL_CHOSEN => Placed::inferred(Region::RuntimeHeap, "heap arenas"),
         Layout::Go => Placed::inferred(Region::RuntimeMetadata, "bookkeeping"),
-        Layout::Plain => Placed::seen(Region::OtherAnonymous, "anonymous memory"),
+        Layout::Plain | Layout::HotSpot => Placed::seen(Region::OtherAnonymous, "anonymous memory"),
     }
 }
 
@@ -159,6 +168,10 @@ mod tests {
         }
         let plain = Program { layout: Layout::Plain, ..program.clone() };
         assert_eq!(place(&maps[5], None, &plain).region, Region::OtherAnonymous);
+        let heap = parse_maps(b"40000000000-40000200000 rw-s 0 0:1 5 /memfd:java_heap (deleted)\n");
+        let hotspot = Program { layout: Layout::HotSpot, ..program.clone() };
+        assert_eq!(place(&heap[0], None, &hotspot).region, Region::RuntimeHeap);
+        assert_eq!(place(&heap[0], None, &plain).region, Region::SharedMemory);
         // What the file's headers say is no inference.
         let zeroed = std::iter::once(0x60_8000..0x63_f123).collect();
         let placed = place(&maps[3], Some(&maps[2]), &Program { zeroed, ..program });

@@ -4,12 +4,12 @@ use super::finding::{Finding, Verdict};
 use crate::{
     cli::recognised::find,
     probe::verify_sites,
-    runtime::{Site, SiteKind},
+    runtime::{Chosen, Site, SiteKind},
     target::{read_maps, thread_ids},
 };
 
 pub(super) fn process(pid: u32) -> Vec<Finding> {
-    let found = match find(pid) {
+    let found = match find(pid, &Chosen::Recognised) {
         Ok(found) => found,
         Err(error) => {
             return vec![Finding::new(
@@ -31,6 +31,9 @@ pub(super) fn process(pid: u32) -> Vec<Finding> {
         let kind = match site.kind {
             SiteKind::Entry => "entry",
             SiteKind::Return => "return",
+            SiteKind::TailJump => "jump out",
+            SiteKind::Usdt => "tracepoint",
+            SiteKind::Given => "instruction",
         };
         findings.push(Finding::good(
             what,
@@ -40,12 +43,17 @@ pub(super) fn process(pid: u32) -> Vec<Finding> {
             ),
         ));
     };
-    place("requested", &sites.requested);
-    sites.stopped.iter().for_each(|site| place("stopped", site));
-    place("restarting", &sites.restarting);
-    sites.resumed.iter().for_each(|site| place("resumed", site));
+    for (what, sites) in [
+        ("requested", &sites.requested),
+        ("stopped", &sites.stopped),
+        ("told", &sites.told),
+        ("restarting", &sites.restarting),
+        ("resumed", &sites.resumed),
+    ] {
+        sites.iter().for_each(|site| place(what, site));
+    }
     let mappings = read_maps(pid).unwrap_or_default();
-    findings.push(match verify_sites(&found.target, &found.image, sites, &mappings) {
+    findings.push(match verify_sites(&found.target, &found.recognised.files, sites, &mappings) {
         Ok(()) => Finding::good("places", "the code in memory is the file's"),
         Err(error) => Finding::new(
             "places",

@@ -8,6 +8,7 @@ use crate::{
     cli::{
         Exit,
         args::{CheckArgs, Global},
+        output::print,
     },
     probe::{Tracefs, gather},
 };
@@ -43,15 +44,14 @@ pub(in crate::cli) fn check(arguments: &CheckArgs, _global: Global) -> anyhow::R
     if let Some(pid) = arguments.pid {
         findings.extend(process::process(pid));
     }
-    for finding in &findings {
-        print!("{}", finding.text());
-    }
+    let mut text: String = findings.iter().map(Finding::text).collect();
     let missing = findings.iter().filter(|finding| finding.verdict == Verdict::Missing).count();
     if missing == 0 {
-        println!("\nEverything that tracing needs is here.");
-        Ok(Exit::Done)
+        text.push_str("\nEverything that tracing needs is here.\n");
     } else {
-        println!("\n{missing} of {} things are missing: see MISSING above.", findings.len());
-        Ok(Exit::Failed)
+        let all = findings.len();
+        text.push_str(&format!("\n{missing} of {all} things are missing: see MISSING above.\n"));
     }
+    print(text.as_bytes())?;
+    Ok(if missing == 0 { Exit::Done } else { Exit::Failed })
 }
