@@ -139,7 +139,12 @@ fn a_kernel_thread() {
 #[test]
 fn a_program_without_a_known_runtime() {
     as_root();
-    let words = ["holds no runtime", "Looked for: Go's build information", "--enter and --exit", "nm -C"];
+    let words = [
+        "no runtime whose pauses are known",
+        "Looked for: Go's build information",
+        "--enter and --exit",
+        "nm -C",
+    ];
     let sleeping = sleeping();
     refuses(sleeping.pid(), &["sleep", words[0], words[1], words[2], words[3]]);
 

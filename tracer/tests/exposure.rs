@@ -379,7 +379,7 @@ fn a_program_without_a_known_runtime() {
     assert_eq!(report.exposure.next_pause, None);
     let [unavailable] = &report.unavailable[..] else { panic!("{:?}", report.unavailable) };
     assert_eq!(unavailable.part, "estimate of the next pause");
-    assert!(unavailable.why.contains("holds no runtime"), "{}", unavailable.why);
+    assert!(unavailable.why.contains("hold no runtime"), "{}", unavailable.why);
     // The rest is there.
     let rss = kernel_bytes(sleeping.pid(), "Rss");
     let ours = report.exposure.found.total.resident_bytes;

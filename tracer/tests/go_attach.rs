@@ -26,9 +26,8 @@ use tracer::{
     pause::{Keep, State},
     probe::Sizes,
     report::model::{self, Report},
-    runtime::recognise,
-    session::{Observer, Options, Progress, Subject, trace},
-    target::Target,
+    runtime::Chosen,
+    session::{Observer, Options, Progress, Scope, Subject, Unwind, trace},
 };
 
 const VERSION: &str = "1.27.3";
@@ -121,21 +120,22 @@ impl Observer for Watch<'_> {
 /// One trace inside this process, from reading the target to the last probe's end. Returns the programs that were
 /// loaded for it, and the pauses that it saw.
 fn round(events: &tokio::runtime::Runtime, pid: u32, code: &Code) -> (BTreeSet<u32>, u64) {
-    let target = Target::open(pid).unwrap();
-    let image = Image::open(target.open_executable().unwrap(), target.exe().to_owned()).unwrap();
-    let recognised = recognise(&image).unwrap();
+    let subject = Subject::find(pid, &Chosen::Recognised).unwrap();
     let options = Options {
         duration: Some(Duration::from_millis(5)),
         keep: Keep::Worst(5),
         sizes: Sizes::default(),
         cross_check: false,
         without: Vec::new(),
+        max_rate: u64::MAX,
+        sample: None,
+        unwind: Unwind::default(),
         measure_programs: false,
     };
-    let subject = Subject { target: &target, image: &image, recognised: &recognised };
     let mut watch = Watch { pid, code, programs: BTreeSet::new() };
-    let outcome = events.block_on(trace(subject, &options, Instant::now(), &mut watch)).unwrap();
-    (watch.programs, outcome.totals.completed)
+    let traced =
+        events.block_on(trace(Scope::of(subject), &options, Instant::now(), &mut watch, None)).unwrap();
+    (watch.programs, traced.processes[0].1.totals.completed)
 }
 
 /// Attaches and detaches again and again, which must leave the program as it was and this process no larger.
@@ -145,6 +145,10 @@ fn round(events: &tokio::runtime::Runtime, pid: u32, code: &Code) -> (BTreeSet<u
 #[test]
 fn many_rounds_leave_nothing_behind() {
     as_root();
+    // Programs are loaded by several threads, and the allocator keeps megabytes for each: with one pool of memory for all of
+    // them what grows is what is not given back.
+    // SAFETY: sets a number of the allocator's.
+    assert_eq!(unsafe { libc::mallopt(libc::M_ARENA_MAX, 1) }, 1);
     let rounds = std::env::var("PAUSELENS_ROUNDS").map_or(50, |rounds| rounds.parse().unwrap());
     assert!(rounds > WARM_UP);
     let folder = tempfile::tempdir().unwrap();
@@ -177,6 +181,7 @@ fn many_rounds_leave_nothing_behind() {
     until("as many threads as before", || Own::now().threads <= own.threads);
     assert_eq!(Own::now().descriptors, own.descriptors);
     let grown = resident_bytes().saturating_sub(resident);
+    println!("resident memory grew by {grown} bytes");
     assert!(grown < 2 << 20, "resident memory grew by {grown} bytes in {rounds} rounds");
     assert!(pauses > 0);
     // Programs are freed a little later than their descriptors are closed.
@@ -401,7 +406,7 @@ fn faults_of_short_lived_threads_are_all_counted() {
     let report = report_of(tracer);
     let counted = &report.trace.reconciliation;
     assert_eq!(counted.left_over, Some(0), "{counted:?} {:?}", report.trace.dropped);
-    assert!(counted.minor > 1000 * 32, "{counted:?}");
+    assert!(counted.minor.unwrap() > 1000 * 32, "{counted:?}");
     assert_eq!(report.trace.dropped["fault_begin_missing"], 0);
     for thread in &report.trace.threads {
         assert_eq!(thread.counts.left_over, Some(0), "{thread:?}");

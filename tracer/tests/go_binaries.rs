@@ -12,6 +12,7 @@ use std::{
     os::unix::fs::FileExt,
     path::{Path, PathBuf},
     process::Command,
+    sync::Arc,
     thread,
 };
 
@@ -20,8 +21,9 @@ use tracer::{
         ElfAddress, FileOffset, Function, GoFunctions, Image, Machine, SymbolSource, exits, find_functions,
         functions_where, go_version, holds_go_code,
     },
-    runtime::{PauseSites, RecogniseError, Recognised, Registers, RuntimeKind, recognise},
+    runtime::{Lookup, Marks, PauseSites, RecogniseError, Recognised, Registers, RuntimeKind, recognise},
 };
+use tracer_common::pause::REGISTERS;
 
 const PAUSE_FUNCTIONS: [&str; 2] = ["runtime.stopTheWorldWithSema", "runtime.startTheWorldWithSema"];
 
@@ -76,15 +78,15 @@ fn stripped(program: &Path) -> PathBuf {
 /// The sites without the table that named them: stripped and unstripped twins must agree on the rest.
 fn places(sites: &PauseSites) -> Vec<ElfAddress> {
     let ends = sites.stopped.iter().chain(&sites.resumed);
-    [&sites.requested, &sites.restarting].into_iter().chain(ends).map(|site| site.elf_address).collect()
+    sites.requested.iter().chain(&sites.restarting).chain(ends).map(|site| site.elf_address).collect()
 }
 
 fn recognised(path: &Path, version: &str) -> Recognised {
-    let image = open(path);
+    let image = Arc::new(open(path));
     assert!(holds_go_code(&image), "{}", path.display());
     let recognised = recognise(&image).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(
-        (recognised.kind, recognised.name, recognised.version.as_str()),
+        (recognised.kind, recognised.name.as_str(), recognised.version.as_str()),
         (RuntimeKind::Go, "go", version)
     );
     assert!(recognised.go_functions.is_some() && recognised.notes.is_empty(), "{:?}", recognised.notes);
@@ -119,11 +121,11 @@ fn every_layout(version: &str) {
     for layout in LAYOUTS {
         let program = built(version, folder.path(), layout);
         let whole = recognised(&program, version);
-        assert_eq!(whole.sites.requested.source, SymbolSource::Symtab);
+        assert_eq!(whole.sites.requested[0].source, SymbolSource::Symtab);
         tables_agree(&open(&program));
 
         let bare = recognised(&stripped(&program), version);
-        assert_eq!(bare.sites.requested.source, SymbolSource::Pclntab, "{version} {}", layout.0);
+        assert_eq!(bare.sites.requested[0].source, SymbolSource::Pclntab, "{version} {}", layout.0);
         assert_eq!(places(&bare.sites), places(&whole.sites), "{version} {}", layout.0);
 
         let functions = bare.go_functions.unwrap();
@@ -132,7 +134,7 @@ fn every_layout(version: &str) {
         let (name, start) = named.unwrap();
         assert_eq!(name, "runtime.stopTheWorldWithSema");
         // Behind Go's check for stack space: the first `push`.
-        let entry = bare.sites.requested.elf_address;
+        let entry = bare.sites.requested[0].elf_address;
         assert!((start.0..start.0 + 32).contains(&entry.0), "{entry} is not at the begin of {start}");
         // Go 1.20 and earlier save the frame pointer without a push: there it is the first instruction.
         let pushes = open(&program).bytes(entry, 1) == Some(&[0x55][..]);
@@ -144,7 +146,7 @@ fn every_layout(version: &str) {
     // What Go's own linker strips is not quite what `strip` strips.
     for flags in [&["-ldflags=-s -w"][..], &["-buildmode=pie", "-ldflags=-s -w"]] {
         let bare = recognised(&built(version, folder.path(), ("bare", flags, false)), version);
-        assert_eq!(bare.sites.requested.source, SymbolSource::Pclntab, "{version} {flags:?}");
+        assert_eq!(bare.sites.requested[0].source, SymbolSource::Pclntab, "{version} {flags:?}");
     }
 }
 
@@ -172,7 +174,9 @@ fn finds_the_pauses_of_go_1_19() {
     every_layout(version);
     let folder = tempfile::tempdir().unwrap();
     let recognised = recognised(&built(version, folder.path(), LAYOUTS[0]), version);
-    let reason = recognised.reason(Some(Registers([2; 6])), Some(Registers([2; 6])));
+    let registers = Some(Registers([2; REGISTERS]));
+    let marks = Marks { requested: registers, restarting: registers, ..Marks::default() };
+    let reason = recognised.reason(&marks, &Lookup::default());
     assert_eq!((reason.name.as_str(), reason.is_gc), ("unknown (Go 1.19 does not say)", None));
 }
 
@@ -221,7 +225,7 @@ fn section_headers_are_not_needed() {
         file.write_all_at(&[0; 6], 58).unwrap();
         let bare = recognised(&program, version);
         assert_eq!(
-            (bare.sites.requested.source, places(&bare.sites)),
+            (bare.sites.requested[0].source, places(&bare.sites)),
             (SymbolSource::Pclntab, places(&whole.sites))
         );
     }
@@ -251,7 +255,7 @@ fn a_program_for_the_other_machine_is_read_but_not_opened_for_probes() {
     go::build_in("1.27.3", &source, &program, &[], &[("CGO_ENABLED", "0"), ("GOARCH", goarch)]);
     let error = Image::open(File::open(&program).unwrap(), program.clone()).unwrap_err();
     assert!(error.to_string().contains("is for ELF machine"), "{error}");
-    let image = Image::open_for(other, File::open(&program).unwrap(), program.clone()).unwrap();
+    let image = Arc::new(Image::open_for(other, File::open(&program).unwrap(), program.clone()).unwrap());
     tables_agree(&image);
     assert_eq!(recognise(&image).unwrap().sites.stopped.len(), 1);
 }
@@ -268,7 +272,7 @@ fn tables_that_disagree_are_an_error() {
     let at = bytes.windows(symbol.len()).rposition(|window| window == symbol).unwrap();
     let file = OpenOptions::new().write(true).open(&program).unwrap();
     file.write_all_at(&[bytes[at].wrapping_add(0x10)], at as u64).unwrap();
-    let error = recognise(&open(&program)).unwrap_err();
+    let error = recognise(&Arc::new(open(&program))).unwrap_err();
     assert!(matches!(error, RecogniseError::TablesDisagree { .. }), "{error}");
 }
 
@@ -301,6 +305,7 @@ fn damage_is_an_error_and_never_another_place() {
             match Image::open(File::open(&program).unwrap(), program.clone()) {
                 Err(_) => refused += 1,
                 Ok(image) => {
+                    let image = Arc::new(image);
                     let _ = (image.build_id(), go_version(&image), holds_go_code(&image));
                     let _ = functions_where(&image, |_| true);
                     match recognise(&image) {

@@ -16,6 +16,7 @@ use std::{
     os::{fd::AsFd as _, fd::AsRawFd as _, unix::fs::FileExt as _},
     path::{Path, PathBuf},
     process::Command,
+    sync::Arc,
     time::Duration,
 };
 
@@ -42,7 +43,7 @@ const AMONG_OBJECTS: [&str; 2] = ["goroutine stacks", "work buffers"];
 struct Told {
     running: Running,
     target: Target,
-    image: Image,
+    image: Arc<Image>,
     recognised: Recognised,
 }
 
@@ -54,7 +55,8 @@ impl Told {
         running.tell("first");
         running.line();
         let target = Target::open(running.pid()).unwrap();
-        let image = Image::open(target.open_executable().unwrap(), target.exe().to_owned()).unwrap();
+        let image =
+            Arc::new(Image::open(target.open_executable().unwrap(), target.exe().to_owned()).unwrap());
         let recognised = recognise(&image).unwrap();
         Self { running, target, image, recognised }
     }
@@ -72,7 +74,10 @@ impl Told {
         let loaded = Loaded::find(&self.image, &path, space.mappings());
         space.set_zeroed(loaded.unwrap().ranges(&self.image.zeroed()));
         if structures {
-            space.set_runtime(self.recognised.memory(self.target.pid(), &self.image, loaded).unwrap());
+            let mappings = space.mappings().to_vec();
+            space.set_runtime(
+                self.recognised.memory(self.target.pid(), &self.image, loaded, &mappings).unwrap(),
+            );
         }
         space
     }
@@ -243,10 +248,16 @@ fn what_is_new_is_read_when_it_is_met() {
     let answer = told.answer("grow");
     assert!(answer["HeapSys"].as_u64().unwrap() > before + (64 << 20), "another arena");
     let newest = last_of_the_heap(&told);
-    attached::until("the new arena", || {
-        let placed = &told.places(&mut space, &[newest])[0];
-        placed.region == Region::RuntimeHeap && !placed.inferred
-    });
+    // A page that was taken for the heap can be found to be a stack or a work buffer in it: only who knows the arena can
+    // tell that.
+    attached::until_it_is(
+        "the new arena",
+        || told.places(&mut space, &[newest]).swap_remove(0),
+        |placed| {
+            let in_heap = placed.region == Region::RuntimeHeap || AMONG_OBJECTS.contains(&&*placed.what);
+            in_heap && !placed.inferred
+        },
+    );
 }
 
 /// An address in the last arena.

@@ -69,6 +69,28 @@ pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
+/// Waits for the first answer that satisfies.
+///
+/// # Panics
+///
+/// There is none in time: the last one is told.
+#[track_caller]
+pub(crate) fn until_it_is<T: std::fmt::Debug>(
+    what: &str,
+    mut ask: impl FnMut() -> T,
+    satisfies: impl Fn(&T) -> bool,
+) -> T {
+    let deadline = Instant::now() + LIMIT;
+    loop {
+        let answer = ask();
+        if satisfies(&answer) {
+            return answer;
+        }
+        assert!(Instant::now() < deadline, "not within {LIMIT:?}: {what}; at last {answer:?}");
+        thread::sleep(LOOK_AGAIN);
+    }
+}
+
 // ---- children
 
 /// A child process. It is killed when this is dropped, and when the test's process dies.
@@ -210,6 +232,11 @@ impl Running {
                 Err(error) => panic!("no line \"{begin}...\" ({error}) from {}", self.said()),
             }
         }
+    }
+
+    /// What it has written there so far.
+    pub(crate) fn stderr_so_far(&self) -> String {
+        self.stderr.so_far()
     }
 
     /// What it is and what it has written so far, for messages.

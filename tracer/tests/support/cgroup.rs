@@ -9,6 +9,9 @@ use std::{
     time::Duration,
 };
 
+/// What its name begins with.
+const PREFIX: &str = "pauselens-test-";
+
 /// A group of the test's own, removed when this is dropped: by then its processes have to be gone.
 #[derive(Debug)]
 pub(crate) struct Cgroup {
@@ -34,11 +37,28 @@ impl Cgroup {
             let _ = fs::write(root.join("cgroup.subtree_control"), format!("+{controller}"));
         }
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let folder = root.join(format!("pauselens-test-{}-{number}", process::id()));
+        let folder = root.join(format!("{PREFIX}{}-{number}", process::id()));
         fs::create_dir(&folder).map_err(|error| format!("can't make {}: {error}", folder.display()))?;
         // Of memory: the host's own may be 0. Not there in version 2, nor for other controllers.
         let _ = fs::write(folder.join("memory.swappiness"), "100");
         Ok(Self { folder, version })
+    }
+
+    /// One below this one, for processes; this one then has none of its own.
+    pub(crate) fn below(&self) -> Self {
+        if self.version == Version::Two {
+            self.write("cgroup.subtree_control", "+memory");
+        }
+        let folder = self.folder.join("below");
+        fs::create_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+        let _ = fs::write(folder.join("memory.swappiness"), "100");
+        Self { folder, version: self.version }
+    }
+
+    /// Reads a number from a file, of version 1 or 2; `None` when the file is not there, or has none.
+    pub(crate) fn number(&self, one: &str, two: &str) -> Option<u64> {
+        let file = if self.version == Version::One { one } else { two };
+        fs::read_to_string(self.folder.join(file)).ok()?.trim().parse().ok()
     }
 
     /// A command that becomes the program, inside the group.
@@ -65,8 +85,9 @@ impl Cgroup {
 
     /// The group's path, from the root of its hierarchy.
     pub(crate) fn path(&self) -> String {
-        let name = self.folder.file_name().expect("it has a name");
-        format!("/{}", name.to_string_lossy())
+        let mut parts: Vec<_> = self.folder.iter().map(|part| part.to_string_lossy()).collect();
+        let own = parts.iter().position(|part| part.starts_with(PREFIX)).expect("it has a name");
+        format!("/{}", parts.split_off(own).join("/"))
     }
 
     /// Puts a process in it, with all its threads. What it has used before is not charged to the group.
