@@ -60,6 +60,17 @@ pub(super) struct PathSums {
     pub(super) groups: BTreeMap<u16, [f64; 2]>,
 }
 
+impl PathSums {
+    /// Adds faults and their time to a group.
+    fn add(&mut self, group: u16, [faults, ns]: [f64; 2]) {
+        self.faults += faults;
+        self.ns += ns;
+        let of_group = self.groups.entry(group).or_default();
+        of_group[0] += faults;
+        of_group[1] += ns;
+    }
+}
+
 impl Run {
     /// Reads the pauses of these processes.
     ///
@@ -72,7 +83,7 @@ impl Run {
                 && processes.contains(&recorded.process.process)
                 && pause.state == State::Complete
             {
-                building.add(&pause);
+                building.add(recorded.process.process, &pause);
             }
         })?;
         let summaries: Vec<(&Summary, u64)> = processes
@@ -84,7 +95,10 @@ impl Run {
                 (&report.summary, watched.unwrap_or(report.trace.duration_ns))
             })
             .collect();
-        Ok(building.finish(&summaries))
+        Ok(building.finish(&summaries, &|process, frames| match recording.process(process) {
+            Some(recorded) => recorded.stacks.resolve(frames),
+            None => frames.to_vec(),
+        }))
     }
 
     /// Whether every complete pause has a line: only then do the lines say how much the pauses differ.
@@ -101,6 +115,10 @@ pub(super) struct Building {
     lines: u64,
     lengths: Durations,
     groups: Vec<Row>,
+    /// Code paths as the pauses of each process tell them: most by reference.
+    told: HashMap<u32, HashMap<Vec<String>, PathSums>>,
+    /// How many these are.
+    told_count: usize,
     paths: HashMap<Vec<String>, PathSums>,
 }
 
@@ -112,33 +130,40 @@ impl Building {
             lines: 0,
             lengths: Durations::default(),
             groups: Vec::new(),
+            told: HashMap::new(),
+            told_count: 0,
             paths: HashMap::new(),
         }
     }
 
-    /// Adds a complete pause.
-    pub(super) fn add(&mut self, pause: &Pause) {
+    /// Adds a complete pause of this process.
+    pub(super) fn add(&mut self, process: u32, pause: &Pause) {
         let group = self.next_group();
         self.lines += 1;
         self.lengths.add(pause.duration_ns.unwrap_or(0));
         column::of_pause(pause, &mut self.groups[usize::from(group)]);
+        let told = self.told.entry(process).or_default();
         for stack in &pause.stacks {
-            self.add_path(&stack.frames, group, stack.faults as f64, stack.ns as f64);
+            let sums = match told.get_mut(&stack.frames) {
+                Some(sums) => sums,
+                None if self.told_count < MOST_PATHS => {
+                    self.told_count += 1;
+                    told.entry(stack.frames.clone()).or_default()
+                }
+                None => told.entry(vec![FURTHER.to_owned()]).or_default(),
+            };
+            sums.add(group, [stack.faults as f64, stack.ns as f64]);
         }
     }
 
-    fn add_path(&mut self, frames: &[String], group: u16, faults: f64, ns: f64) {
-        let known = self.paths.contains_key(frames);
-        let sums = if known || self.paths.len() < MOST_PATHS {
-            self.paths.entry(frames.to_vec()).or_default()
-        } else {
-            self.paths.entry(vec![FURTHER.to_owned()]).or_default()
-        };
-        sums.faults += faults;
-        sums.ns += ns;
-        let of_group = sums.groups.entry(group).or_default();
-        of_group[0] += faults;
-        of_group[1] += ns;
+    /// Puts names in place of references; those of the same names become one.
+    fn name(&mut self, names: &dyn Fn(u32, &[String]) -> Vec<String>) {
+        for (process, told) in std::mem::take(&mut self.told) {
+            for (frames, sums) in told {
+                let named = self.paths.entry(names(process, &frames)).or_default();
+                sums.groups.into_iter().for_each(|(group, of_group)| named.add(group, of_group));
+            }
+        }
     }
 
     /// Every group gets a pause, in random order, before any gets another one.
@@ -158,8 +183,14 @@ impl Building {
         group
     }
 
-    /// The run. Sums are those of the summaries: they hold pauses that have no line.
-    pub(super) fn finish(mut self, summaries: &[(&Summary, u64)]) -> Run {
+    /// The run. Sums are those of the summaries: they hold pauses that have no line. `names`: those that code paths of a
+    /// process stand for.
+    pub(super) fn finish(
+        mut self,
+        summaries: &[(&Summary, u64)],
+        names: &dyn Fn(u32, &[String]) -> Vec<String>,
+    ) -> Run {
+        self.name(names);
         let (mut totals, mut known) = ([0.0; COLUMNS], [true; COLUMNS]);
         for (summary, _) in summaries {
             let (row, of_these) = column::of_summary(summary);

@@ -18,13 +18,18 @@ use crate::report::{
     model::{Kind, Report, Summary, Tool, Unit as Window},
 };
 
+/// Names that are in place already.
+fn as_told(_process: u32, frames: &[String]) -> Vec<String> {
+    frames.to_vec()
+}
+
 /// A run of these lengths in a minute.
 fn run(lengths: &[u64], seed: u64) -> Run {
     let mut building = Building::new(seed);
     let mut pause = fixtures::pause(1, "GC", 0, 0);
     for &ns in lengths {
         pause.duration_ns = Some(ns);
-        building.add(&pause);
+        building.add(1, &pause);
     }
     let mut sorted = lengths.to_vec();
     sorted.sort_unstable();
@@ -40,14 +45,14 @@ fn run(lengths: &[u64], seed: u64) -> Run {
         stopping_ns: Some(12_000 * lengths.len() as u64),
         ..Summary::default()
     };
-    building.finish(&[(&summary, 60_000_000_000)])
+    building.finish(&[(&summary, 60_000_000_000)], &as_told)
 }
 
 fn of_report(mut report: Report, seed: u64) -> Run {
     fixtures::sum_up(&mut report);
     let mut building = Building::new(seed);
-    report.pauses.iter().for_each(|pause| building.add(pause));
-    building.finish(&[(&report.summary, report.trace.duration_ns)])
+    report.pauses.iter().for_each(|pause| building.add(1, pause));
+    building.finish(&[(&report.summary, report.trace.duration_ns)], &as_told)
 }
 
 /// Pauses around 100 µs; some are long. All of a run are longer or shorter by a factor of its own: runs differ more than

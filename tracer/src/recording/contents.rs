@@ -71,8 +71,16 @@ pub struct Recorded {
 pub enum Item<'a> {
     /// A fault. Its pause comes later; the faults of windows that were too short to be told of have none.
     Fault(&'a Recorded, Fault),
-    /// A pause, its names in place.
+    /// A pause. Its code paths are references to stacks: [`Recorded::name`] puts the names in, which takes longer than
+    /// reading it.
     Pause(&'a Recorded, Box<Pause>),
+}
+
+impl Recorded {
+    /// Puts names in place of the pause's references to stacks.
+    pub fn name(&self, pause: &mut Pause) {
+        pause.resolve(&|reference| self.stacks.resolve(reference));
+    }
 }
 
 impl Recording {
@@ -225,7 +233,11 @@ impl Recording {
                 kept.add(*pause);
             }
         })?;
-        Ok(kept.into_list())
+        let mut longest = kept.into_list();
+        if let Some(recorded) = self.process(process) {
+            longest.iter_mut().for_each(|pause| recorded.name(pause));
+        }
+        Ok(longest)
     }
 
     fn go_through(
@@ -251,11 +263,7 @@ impl Recording {
             }
             match line {
                 Line::Fault(fault) => take(Item::Fault(recorded, fault)),
-                Line::Pause(line) => {
-                    let mut pause = Box::new(line.pause);
-                    pause.resolve(&|reference| recorded.stacks.resolve(reference));
-                    take(Item::Pause(recorded, pause));
-                }
+                Line::Pause(line) => take(Item::Pause(recorded, Box::new(line.pause))),
                 _ => {}
             }
         }

@@ -8,6 +8,7 @@ use super::{
     line::{Process, Rest},
     lines::Wanted,
     longest::Kept,
+    stacks::Stacks,
 };
 use crate::{
     pause::Durations,
@@ -83,7 +84,7 @@ pub(super) fn reports(recording: &mut Recording, numbers: &[u32]) -> Result<(), 
     let lost = recording.losses.dropped.get(Loss::PauseRingFull.name()).copied();
     for recorded in &mut recording.processes {
         if let Some(rebuilding) = rebuilt.remove(&recorded.process.process) {
-            rebuilding.finish(&mut recorded.report, is_cut_off, lost);
+            rebuilding.finish(&mut recorded.report, &recorded.stacks, is_cut_off, lost);
         }
     }
     Ok(())
@@ -133,7 +134,7 @@ impl Rebuilding {
         self.kept.add(pause);
     }
 
-    fn finish(mut self, report: &mut Report, is_cut_off: bool, records_lost: Option<u64>) {
+    fn finish(mut self, report: &mut Report, stacks: &Stacks, is_cut_off: bool, records_lost: Option<u64>) {
         let unit = report.windows.unit;
         self.summary.median_ns = self.durations.quantile(0.5);
         self.summary.p90_ns = self.durations.quantile(0.9);
@@ -143,6 +144,9 @@ impl Rebuilding {
         self.summary.reads.sort_by(|a, b| b.ns.cmp(&a.ns).then_with(|| a.device.cmp(&b.device)));
         report.summary = self.summary;
         report.pauses = self.kept.into_list();
+        for pause in &mut report.pauses {
+            pause.resolve(&|reference| stacks.resolve(reference));
+        }
         let trace = &mut report.trace;
         trace.fault_details = self.details;
         let until_ns = u64::try_from(self.last_ns).unwrap_or(0);

@@ -20,9 +20,10 @@ pub fn write(recording: &Recording, out: &mut dyn Write) -> anyhow::Result<()> {
     table.write_record(columns())?;
     let mut result = Ok(());
     recording.each(Wanted { pauses: true, faults: false }, |item| {
-        if let Item::Pause(recorded, pause) = item
+        if let Item::Pause(recorded, mut pause) = item
             && result.is_ok()
         {
+            recorded.name(&mut pause);
             result = table.write_record(fields(recording, recorded, &pause));
         }
     })?;

@@ -238,9 +238,10 @@ impl Counting {
                     complete.has_lines = true;
                     process.add(&fault, complete.reason);
                 }
-                Item::Pause(_, pause) if !complete.has_lines => {
+                Item::Pause(recorded, mut pause) if !complete.has_lines => {
                     // The same pause once more would be damage.
                     complete.has_lines = true;
+                    recorded.name(&mut pause);
                     process.add_told(&pause, complete.reason);
                 }
                 Item::Fault(..) | Item::Pause(..) => {}

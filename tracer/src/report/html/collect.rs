@@ -96,7 +96,7 @@ impl<'a> Building<'a> {
                 self.lengths.add(fault);
                 self.faults.add(fault);
             }
-            self.flame.add(&pause, names);
+            self.flame.add(&pause);
             for place in &pause.places {
                 let sum = match self.places.get_mut(&(place.region, place.what.clone())) {
                     Some(sum) => sum,
@@ -127,7 +127,7 @@ impl<'a> Building<'a> {
             states: STATES.map(|state| (state, state_words(state, report.windows.unit))).into(),
             summary: report.summary.clone(),
             pauses: self.timeline.into_pauses(),
-            details: self.details.into_values(names),
+            details: self.details.into_values(self.recorded, names),
             lengths: self.lengths.into_lengths(),
             faults: self.faults.into_points(whats, names),
             places: places
@@ -136,7 +136,7 @@ impl<'a> Building<'a> {
                 .collect(),
             places_of,
             memory: Samples::of(number, &recording.memory),
-            flame: self.flame.into_tree(&report.summary, names),
+            flame: self.flame.into_tree(&report.summary, &self.recorded.stacks, names),
         }
     }
 }

@@ -3,9 +3,12 @@
 use serde_json::{Map, Value, json};
 
 use super::{names::Names, parts, worst::Worst};
-use crate::report::{
-    model::{Pause, State},
-    text::entries::mostly,
+use crate::{
+    recording::Recorded,
+    report::{
+        model::{Pause, State},
+        text::entries::mostly,
+    },
 };
 
 /// So many of the worst pauses are there in full.
@@ -53,9 +56,10 @@ impl Details {
     }
 
     /// Pauses as in the JSON report, with numbers in place of names and stacks.
-    pub(super) fn into_values(self, names: &mut Names) -> Vec<Value> {
+    pub(super) fn into_values(self, recorded: &Recorded, names: &mut Names) -> Vec<Value> {
         let (mut values, mut bytes) = (Vec::new(), 0);
-        for pause in self.worst.into_sorted().into_iter().chain(self.partial) {
+        for mut pause in self.worst.into_sorted().into_iter().chain(self.partial) {
+            recorded.name(&mut pause);
             let value = detail(pause, names);
             bytes += value.to_string().len();
             if bytes > MOST_BYTES {

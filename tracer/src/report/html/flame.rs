@@ -5,7 +5,10 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use super::{names::Names, parts};
-use crate::report::model::{Kind, Pause, Summary};
+use crate::{
+    recording::Stacks,
+    report::model::{Kind, Pause, Summary},
+};
 
 /// Faults whose code path is not in the recording.
 const DROPPED: &str = "[details dropped]";
@@ -26,16 +29,34 @@ const DEEPEST: usize = 400;
 #[derive(Debug, Default)]
 struct Node {
     name: u32,
-    count: u64,
-    ns: u64,
-    by_kind: [u64; Kind::ALL.len()],
+    sums: Sums,
     children: HashMap<u32, usize>,
 }
 
 /// Takes code paths.
 #[derive(Debug)]
 pub(super) struct Flame {
+    /// As pauses tell them: most by reference, so that each is put into the tree once.
+    told: HashMap<Vec<String>, Sums>,
     nodes: Vec<Node>,
+}
+
+/// What faults add up to.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
+    count: u64,
+    ns: u64,
+    by_kind: [u64; Kind::ALL.len()],
+}
+
+impl Sums {
+    fn add(&mut self, other: &Self) {
+        self.count = self.count.saturating_add(other.count);
+        self.ns = self.ns.saturating_add(other.ns);
+        for (sum, ns) in self.by_kind.iter_mut().zip(other.by_kind) {
+            *sum = sum.saturating_add(ns);
+        }
+    }
 }
 
 /// The tree in preorder, by column: a node's children follow it, one level deeper.
@@ -56,24 +77,36 @@ pub(super) struct Tree {
 impl Flame {
     /// An empty tree.
     pub(super) fn new() -> Self {
-        Self { nodes: vec![Node::default()] }
+        Self { told: HashMap::new(), nodes: vec![Node::default()] }
     }
 
     /// Takes a pause's code paths.
-    pub(super) fn add(&mut self, pause: &Pause, names: &mut Names) {
+    pub(super) fn add(&mut self, pause: &Pause) {
         for stack in &pause.stacks {
-            let by_kind = |node: &mut Node| {
-                for (kind, total) in &stack.by_kind {
-                    if let Some(ns) = node.by_kind.get_mut(parts::number(*kind)) {
-                        *ns = ns.saturating_add(total.ns);
-                    }
+            let mut sums = Sums { count: stack.faults, ns: stack.ns, ..Sums::default() };
+            for (kind, total) in &stack.by_kind {
+                if let Some(ns) = sums.by_kind.get_mut(parts::number(*kind)) {
+                    *ns = total.ns;
                 }
-            };
+            }
+            match self.told.get_mut(&stack.frames) {
+                Some(told) => told.add(&sums),
+                None => drop(self.told.insert(stack.frames.clone(), sums)),
+            }
+        }
+    }
+
+    /// Puts what was told into the tree, its names in place of references.
+    fn grow(&mut self, stacks: &Stacks, names: &mut Names) {
+        // In an order that is always the same: so are the numbers of names then.
+        let mut told: Vec<_> = std::mem::take(&mut self.told).into_iter().collect();
+        told.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+        for (frames, sums) in told {
             let mut at = 0;
-            self.count(at, stack.faults, stack.ns, by_kind);
-            for frame in stack.frames.iter().rev().take(DEEPEST) {
+            self.nodes[at].sums.add(&sums);
+            for frame in stacks.resolve(&frames).iter().rev().take(DEEPEST) {
                 at = self.child(at, names.number(frame));
-                self.count(at, stack.faults, stack.ns, by_kind);
+                self.nodes[at].sums.add(&sums);
             }
         }
     }
@@ -87,26 +120,22 @@ impl Flame {
         child
     }
 
-    fn count(&mut self, at: usize, count: u64, ns: u64, by_kind: impl Fn(&mut Node)) {
-        let node = &mut self.nodes[at];
-        node.count = node.count.saturating_add(count);
-        node.ns = node.ns.saturating_add(ns);
-        by_kind(node);
-    }
-
     /// The tree. Its root is what the summary says: what the code paths lack has a name of its own.
-    pub(super) fn into_tree(mut self, summary: &Summary, names: &mut Names) -> Tree {
-        let (count, ns) = (
-            summary.faults.saturating_sub(self.nodes[0].count),
-            summary.in_faults_ns.saturating_sub(self.nodes[0].ns),
-        );
-        if count > 0 || ns > 0 {
+    pub(super) fn into_tree(mut self, summary: &Summary, stacks: &Stacks, names: &mut Names) -> Tree {
+        self.grow(stacks, names);
+        let told = self.nodes[0].sums;
+        let missing = Sums {
+            count: summary.faults.saturating_sub(told.count),
+            ns: summary.in_faults_ns.saturating_sub(told.ns),
+            ..Sums::default()
+        };
+        if missing.count > 0 || missing.ns > 0 {
             let dropped = self.child(0, names.number(DROPPED));
-            self.count(dropped, count, ns, |_| ());
-            self.count(0, count, ns, |_| ());
+            self.nodes[dropped].sums.add(&missing);
+            self.nodes[0].sums.add(&missing);
         }
         self.nodes[0].name = names.number("all");
-        let root = &self.nodes[0];
+        let root = self.nodes[0].sums;
         let least =
             if self.nodes.len() > MOST_NODES { (root.count / NOTABLE, root.ns / NOTABLE) } else { (0, 0) };
         let (mut tree, smaller) = (Tree::default(), names.number(SMALLER));
@@ -116,15 +145,15 @@ impl Flame {
 
     fn write(&self, tree: &mut Tree, at: usize, depth: u32, least: (u64, u64), smaller: u32) {
         let node = &self.nodes[at];
-        tree.push(node.name, depth, node.count, node.ns, kind_of(node));
+        tree.push(node.name, depth, node.sums.count, node.sums.ns, kind_of(&node.sums));
         let mut children: Vec<usize> = node.children.values().copied().collect();
         children.sort_by_key(|&child| {
             let child = &self.nodes[child];
-            (std::cmp::Reverse((child.ns, child.count)), child.name)
+            (std::cmp::Reverse((child.sums.ns, child.sums.count)), child.name)
         });
         let (mut count, mut ns) = (0_u64, 0_u64);
         for child in children {
-            let small = &self.nodes[child];
+            let small = self.nodes[child].sums;
             if small.count < least.0 && small.ns < least.1 {
                 (count, ns) = (count.saturating_add(small.count), ns.saturating_add(small.ns));
             } else {
@@ -137,8 +166,8 @@ impl Flame {
     }
 }
 
-fn kind_of(node: &Node) -> i32 {
-    let most = node.by_kind.iter().enumerate().max_by_key(|(_, ns)| **ns).filter(|(_, ns)| **ns > 0);
+fn kind_of(sums: &Sums) -> i32 {
+    let most = sums.by_kind.iter().enumerate().max_by_key(|(_, ns)| **ns).filter(|(_, ns)| **ns > 0);
     most.and_then(|(kind, _)| i32::try_from(kind).ok()).unwrap_or(-1)
 }
 
@@ -167,8 +196,8 @@ mod tests {
     fn the_root_is_the_summary_and_each_level_adds_up() {
         for report in [fixtures::story(), fixtures::incomplete(), fixtures::no_pauses()] {
             let (mut flame, mut names) = (Flame::new(), Names::default());
-            report.pauses.iter().for_each(|pause| flame.add(pause, &mut names));
-            let tree = flame.into_tree(&report.summary, &mut names);
+            report.pauses.iter().for_each(|pause| flame.add(pause));
+            let tree = flame.into_tree(&report.summary, &Stacks::default(), &mut names);
             assert_eq!(tree.root(), (report.summary.faults, report.summary.in_faults_ns));
             for at in 0..tree.name.len() {
                 let children = (at + 1..tree.name.len())
@@ -190,9 +219,9 @@ mod tests {
                 stack.frames = vec![format!("f{n}"), "main".to_owned()];
             }
         }
-        flame.add(&pause, &mut names);
+        flame.add(&pause);
         let summary = Summary { faults: 110_000, in_faults_ns: 200_000, ..Summary::default() };
-        let tree = flame.into_tree(&summary, &mut names);
+        let tree = flame.into_tree(&summary, &Stacks::default(), &mut names);
         assert_eq!(tree.root(), (110_000, 200_000));
         assert_eq!(tree.name.len(), 4);
         assert_eq!(tree.count[2..], [90_001, 19_999]);
