@@ -9,6 +9,7 @@ pub mod compare;
 pub mod demo;
 pub mod elf;
 pub mod exposure;
+mod longest;
 pub mod memory;
 pub mod message;
 pub mod pause;

@@ -102,6 +102,12 @@ fn perfetto_agrees(name: &str, pictures: &Pictures, report: &Report) {
             and phase.ts >= pause.ts and phase.ts + phase.dur <= pause.ts + pause.dur",
         "select count(*) from slice where category = 'phase'",
         "select sum(value) from stats where severity in ('error', 'data_loss')",
+        "select count(*) from counter join counter_track on track_id = counter_track.id
+            where name = 'host reads from swap' and value >= 0",
+        "select count(*) from counter join counter_track on track_id = counter_track.id
+            where name = 'host stalled on memory' and value between 0 and 101",
+        "select count(*) from counter join counter_track on track_id = counter_track.id
+            where name = 'host stalled on memory'",
     ]);
     let numbers: Vec<Vec<u64>> = answers
         .iter()
@@ -134,6 +140,9 @@ fn perfetto_agrees(name: &str, pictures: &Pictures, report: &Report) {
     assert_eq!(numbers[11], numbers[12], "{name}: phases are inside their pauses");
     assert!(numbers[12][0] >= summary.pauses, "{name}: {:?}", numbers[12]);
     assert_eq!(numbers[13], [0], "{name}: trace_processor has no complaint");
+    assert!(numbers[14][0] >= 1, "{name}: rates of swapping {:?}", numbers[14]);
+    assert_eq!(numbers[15], numbers[16], "{name}: shares of time that tasks stalled");
+    assert_eq!(Path::new("/proc/pressure/memory").exists(), numbers[16][0] >= 1, "{name}");
 }
 
 /// One line for each pause; what they say adds up.

@@ -39,13 +39,16 @@ pub(super) fn report(
 ) -> (Report, Option<ProcessRecorder>) {
     let Subject { target, image, recognised } = subject;
     let Besides { asked_ns, exit, notes } = besides;
-    let recording = outcome.recording.take();
+    let mut recording = outcome.recording.take();
     let context = Context { target, image, recognised, asked_ns, exit, notes };
-    let report = assemble(outcome, context, |namer, stacks| {
+    let mut report = assemble(outcome, context, |namer, stacks| {
         if let Some(recording) = &recording {
             recording.names(namer, stacks);
         }
     });
+    if let Some(recording) = &mut recording {
+        recording.memory(&mut report.pauses);
+    }
     (report, recording)
 }
 

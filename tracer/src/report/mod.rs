@@ -16,6 +16,7 @@ pub mod html;
 mod inert;
 pub mod json;
 pub mod live;
+pub mod memory_state;
 mod missing;
 pub mod model;
 mod named;

@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+pub use super::memory_state::MemoryState;
+
 pub use super::anatomy::*;
 pub use super::exposure::Exposures;
 pub use super::windows::{Call, KeyedBy, Sampled, Short, Unit, Windows};
@@ -428,6 +430,9 @@ pub struct Pause {
     pub stopping_faults: Vec<StoppingFault>,
     /// Faults of other threads in the whole pause.
     pub bystanders: Bystanders,
+    /// The state of memory at its end; absent unless the trace was recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<Box<MemoryState>>,
 }
 
 /// The longest single fault of a pause's driver.

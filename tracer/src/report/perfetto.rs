@@ -1,13 +1,14 @@
 //! The recording as a trace for Perfetto: protobuf, packet by packet, so that its size needs no memory.
 //!
 //! For each process: its pauses with their phases inside them, their budgets (sums, laid out one after the other), a track
-//! for the faults of each thread, counters of its memory and of faults so far. Time is `CLOCK_MONOTONIC` from the
+//! for the faults of each thread, counters of its memory and of faults so far; for the host, counters of its memory and swapping. Time is `CLOCK_MONOTONIC` from the
 //! trace's start. Faults without details have no place in time: what of the summary has none is an argument of the moment
 //! `[details dropped]` at the end, so that sums are those of the summary.
 
 mod before;
 mod faults;
 mod lanes;
+mod memory;
 pub mod message;
 mod packets;
 mod pauses;
@@ -17,15 +18,16 @@ use std::{collections::HashMap, io::Write};
 
 use self::{
     before::Before,
+    memory::States,
     packets::{Given, Happening, Packets},
     pauses::SoFar,
-    tracks::{Counter, Ids, Tracks},
+    tracks::{Ids, Tracks},
 };
 use super::{
     missing::missing,
     samples::{DETAILS_DROPPED, Total},
 };
-use crate::recording::{Item, Recorded, Recording, Wanted, line::Memory};
+use crate::recording::{Item, Recorded, Recording, Wanted};
 
 /// Writes it.
 ///
@@ -38,8 +40,11 @@ pub fn write(recording: &Recording, out: &mut dyn Write) -> anyhow::Result<()> {
     for recorded in &recording.processes {
         writer.process(recorded);
     }
+    let mut states = States::default();
     for memory in &recording.memory {
-        writer.memory(memory);
+        if let Some(of) = writer.processes.get_mut(&memory.process) {
+            states.add(memory, &mut of.tracks, &mut writer.ids, &mut writer.packets);
+        }
     }
     recording.each(Wanted { pauses: true, faults: true }, |item| writer.item(&item, &before))?;
     writer.end(recording);
@@ -65,22 +70,6 @@ impl Writer<'_> {
         let tracks = Tracks::new(recorded, &mut self.ids, &mut self.packets);
         let of = OfProcess { tracks, so_far: SoFar::default(), written: Total::default() };
         self.processes.insert(recorded.process.process, of);
-    }
-
-    fn memory(&mut self, memory: &Memory) {
-        let Some(of) = self.processes.get_mut(&memory.process) else { return };
-        let cgroup = memory.cgroup.as_ref();
-        for (counter, value) in [
-            (Counter::Resident, memory.resident_bytes),
-            (Counter::Swapped, memory.swapped_bytes),
-            (Counter::CgroupUsed, cgroup.and_then(|cgroup| cgroup.used_bytes)),
-            (Counter::CgroupMost, cgroup.and_then(|cgroup| cgroup.max_bytes)),
-        ] {
-            if let Some(value) = value {
-                let track = of.tracks.counter(counter, &mut self.ids, &mut self.packets);
-                self.packets.counter(memory.at_ns, track, value);
-            }
-        }
     }
 
     fn item(&mut self, item: &Item<'_>, before: &Before) {

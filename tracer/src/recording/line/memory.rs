@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::report::memory_state::MemoryState;
+
 pub use crate::target::{Cgroup, Pressure, Stalls, System};
 
 /// The state of a process's memory, of its cgroup's, and of the host's swapping.
@@ -26,4 +28,22 @@ pub struct Memory {
     /// The host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system: Option<System>,
+}
+
+impl Memory {
+    /// What a report says of it; `before`: the process's state the time before.
+    #[must_use]
+    pub fn state(&self, before: Option<&Self>) -> MemoryState {
+        let alone = |memory: &Self| MemoryState {
+            at_ns: memory.at_ns,
+            resident_bytes: memory.resident_bytes,
+            swapped_bytes: memory.swapped_bytes,
+            cgroup: memory.cgroup.clone(),
+            system: memory.system.clone(),
+            since: None,
+        };
+        let mut state = alone(self);
+        state.since = before.and_then(|before| state.since(&alone(before)));
+        state
+    }
 }

@@ -9,6 +9,7 @@ use std::{
 use crate::{
     clock::monotonic_ns,
     recording::line::Memory,
+    report::memory_state::MemoryState,
     target::{HostMemory, ProcessMemory},
 };
 
@@ -32,6 +33,15 @@ pub struct MemorySampler {
     processes: BTreeMap<u32, Process>,
 }
 
+/// The state of memory at the end of a pause.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct AtEnd {
+    /// What was read then, if anything was.
+    pub line: Option<Memory>,
+    /// What was read then or last before, if the pause is long.
+    pub state: Option<MemoryState>,
+}
+
 #[derive(Debug)]
 struct Process {
     memory: ProcessMemory,
@@ -41,6 +51,9 @@ struct Process {
     allowed_ns: u64,
     /// The lengths of the longest pauses so far.
     longest: BinaryHeap<Reverse<u64>>,
+    /// What was read last, and the time before.
+    latest: Option<Memory>,
+    before: Option<Memory>,
 }
 
 impl MemorySampler {
@@ -60,7 +73,14 @@ impl MemorySampler {
     /// From now on this process as well, which has the number in the recording. It is due at once.
     pub fn add(&mut self, process: u32, pid: u32) {
         let memory = ProcessMemory::of(pid);
-        let new = Process { memory, due_ns: 0, allowed_ns: 0, longest: BinaryHeap::new() };
+        let new = Process {
+            memory,
+            due_ns: 0,
+            allowed_ns: 0,
+            longest: BinaryHeap::new(),
+            latest: None,
+            before: None,
+        };
         self.processes.insert(process, new);
     }
 
@@ -82,11 +102,21 @@ impl MemorySampler {
         }
     }
 
-    /// A pause has ended: if it is a long one the process is read. `None` otherwise, or when that was done a moment ago.
-    pub fn at_end_of(&mut self, process: u32, pause: u64, duration_ns: u64) -> Option<Memory> {
-        let known = self.processes.get_mut(&process)?;
-        let is_long = known.is_long(duration_ns, self.longest_known);
-        if is_long && known.allowed_ns <= monotonic_ns() { self.read(process, Some(pause)) } else { None }
+    /// A pause has ended: if it is a long one the process is read, unless that was done a moment ago.
+    pub fn at_end_of(&mut self, process: u32, pause: u64, duration_ns: u64) -> AtEnd {
+        let Some(known) = self.processes.get_mut(&process) else { return AtEnd::default() };
+        if !known.is_long(duration_ns, self.longest_known) {
+            return AtEnd::default();
+        }
+        let is_allowed = known.allowed_ns <= monotonic_ns();
+        let line = if is_allowed { self.read(process, Some(pause)) } else { None };
+        AtEnd { line, state: self.latest(process) }
+    }
+
+    /// The process's memory as it was read last.
+    fn latest(&self, process: u32) -> Option<MemoryState> {
+        let Process { latest, before, .. } = self.processes.get(&process)?;
+        latest.as_ref().map(|latest| latest.state(before.as_ref()))
     }
 
     fn read(&mut self, number: u32, at_end_of: Option<u64>) -> Option<Memory> {
@@ -105,7 +135,7 @@ impl MemorySampler {
         let read = read?;
         let since_zero =
             |ns: u64| i64::try_from(i128::from(ns) - i128::from(self.zero_ns)).unwrap_or(i64::MAX);
-        Some(Memory {
+        let memory = Memory {
             process: number,
             at_ns: since_zero(begin_ns),
             at_end_of,
@@ -113,7 +143,9 @@ impl MemorySampler {
             swapped_bytes: read.swapped_bytes,
             cgroup: read.cgroup,
             system,
-        })
+        };
+        process.before = process.latest.replace(memory.clone());
+        Some(memory)
     }
 }
 
@@ -164,10 +196,12 @@ mod tests {
         // A minute passes.
         sampler.processes.get_mut(&OWN).unwrap().due_ns = monotonic_ns();
         assert_eq!((count_due(&mut sampler), count_due(&mut sampler)), (1, 0));
+        let latest = sampler.latest(OWN).unwrap();
+        assert!(latest.since.unwrap().ns > 0 && latest.resident_bytes.unwrap() > 0);
         let memory = sampler.last(OWN).unwrap();
         assert!(memory.resident_bytes.unwrap() > 0 && memory.system.is_some());
         assert!(memory.at_ns > 0);
-        assert_eq!((sampler.last(OWN), count_due(&mut sampler)), (None, 0));
+        assert_eq!((sampler.last(OWN), sampler.latest(OWN), count_due(&mut sampler)), (None, None, 0));
     }
 
     #[test]
@@ -175,7 +209,8 @@ mod tests {
         let mut sampler = sampler(Duration::from_secs(60), 2);
         let mut end = |pause, duration_ns, allowed_ns| {
             sampler.processes.get_mut(&OWN).unwrap().allowed_ns = allowed_ns;
-            let read = sampler.at_end_of(OWN, pause, duration_ns)?;
+            let AtEnd { line, state } = sampler.at_end_of(OWN, pause, duration_ns);
+            let read = line.filter(|line| state.as_ref().is_some_and(|state| state.at_ns == line.at_ns))?;
             assert!(sampler.processes[&OWN].allowed_ns >= sampler.zero_ns + SHORTEST_NS);
             read.at_end_of
         };
@@ -185,13 +220,16 @@ mod tests {
         assert_eq!(end(4, 1_500, 0), Some(4), "longer than one of the two");
         assert_eq!(end(5, 1_200, 0), None, "two were longer by now");
         assert_eq!(end(6, 11_000_000, 0), Some(6), "long");
-        assert_eq!(sampler.at_end_of(OWN + 1, 1, u64::MAX), None);
+        assert_eq!(sampler.at_end_of(OWN + 1, 1, u64::MAX), AtEnd::default());
+        sampler.processes.get_mut(&OWN).unwrap().allowed_ns = u64::MAX;
+        let AtEnd { line, state } = sampler.at_end_of(OWN, 7, 20_000_000);
+        assert!(line.is_none() && state.is_some(), "a moment later the last one is told");
     }
 
     #[test]
     fn a_long_pause_stays_long_with_none_kept() {
         let mut sampler = sampler(Duration::from_secs(60), 0);
-        assert_eq!(sampler.at_end_of(OWN, 1, LONG_NS), None);
-        assert!(sampler.at_end_of(OWN, 2, LONG_NS + 1).is_some());
+        assert_eq!(sampler.at_end_of(OWN, 1, LONG_NS), AtEnd::default());
+        assert!(sampler.at_end_of(OWN, 2, LONG_NS + 1).line.is_some());
     }
 }

@@ -6,15 +6,18 @@ use object::Object as _;
 use tracer_common::fault::seen;
 
 use super::{
+    memory::AtEnd,
     recorder::{Recording, since},
     stacks::Numbered,
 };
 use crate::{
+    longest::Longest,
     pause::{FinishedPause, KernelStacks, ListedFault, State},
     recording::line::{self, Line, Role},
     report::{
         assemble::{Known, pause},
-        model::Report,
+        memory_state::MemoryState,
+        model::{Pause, Report},
     },
     symbols::{Module, Namer},
     target::FileId,
@@ -30,6 +33,8 @@ pub struct ProcessRecorder {
     stacks: Numbered,
     modules: usize,
     build_ids: HashMap<FileId, Option<String>>,
+    /// The state of memory at the ends of the longest pauses.
+    memory: Longest<MemoryState>,
 }
 
 impl ProcessRecorder {
@@ -39,6 +44,7 @@ impl ProcessRecorder {
         pid: u32,
         schedule_seen: bool,
     ) -> Self {
+        let kept = recording.borrow().what.worst;
         Self {
             recording,
             process,
@@ -47,6 +53,7 @@ impl ProcessRecorder {
             stacks: Numbered::of(process),
             modules: 0,
             build_ids: HashMap::new(),
+            memory: Longest::new(kept),
         }
     }
 
@@ -102,17 +109,33 @@ impl ProcessRecorder {
             devices: &recording.devices,
             names: &self.stacks,
         };
-        let line = line::Pause { process: self.process, pause: pause(finished, &known) };
-        for line in self.stacks.new_lines() {
-            recording.file.line(&Line::Stack(line));
+        let mut pause = pause(finished, &known);
+        let Recording { memory, file, pauses, .. } = &mut *recording;
+        let mut read = None;
+        if let (Some(memory), Some(duration_ns)) = (memory, pause.duration_ns) {
+            let AtEnd { line, state } = memory.at_end_of(self.process, pause.id, duration_ns);
+            read = line;
+            if let Some(state) = state {
+                self.memory.offer(duration_ns, pause.id, state.clone());
+                pause.memory = Some(Box::new(state));
+            }
         }
-        recording.file.line(&Line::Pause(Box::new(line)));
-        recording.pauses += 1;
-        let Recording { memory, file, .. } = &mut *recording;
-        if let (Some(memory), Some(duration_ns)) = (memory, finished.duration_ns())
-            && let Some(state) = memory.at_end_of(self.process, finished.record.window, duration_ns)
-        {
-            file.line(&Line::Memory(Box::new(state)));
+        for line in self.stacks.new_lines() {
+            file.line(&Line::Stack(line));
+        }
+        file.line(&Line::Pause(Box::new(line::Pause { process: self.process, pause })));
+        if let Some(memory) = read {
+            file.line(&Line::Memory(Box::new(memory)));
+        }
+        *pauses += 1;
+    }
+
+    /// Puts the state of memory at their ends into the pauses, as far as it is known.
+    pub fn memory(&mut self, pauses: &mut [Pause]) {
+        let mut states: HashMap<u64, MemoryState> =
+            self.memory.take().into_iter().map(|(_, pause, state)| (pause, state)).collect();
+        for pause in pauses {
+            pause.memory = states.remove(&pause.id).map(Box::new);
         }
     }
 

@@ -35,7 +35,7 @@ pub(super) struct Recording {
     pub(super) pauses: u64,
     pub(super) faults: u64,
     pub(super) memory: Option<MemorySampler>,
-    what: Recordable,
+    pub(super) what: Recordable,
     started: bool,
     processes: u32,
     flushed: Instant,

@@ -112,6 +112,7 @@ pub fn pause(pause: &FinishedPause, known: &Known<'_>) -> Pause {
             })
             .collect(),
         bystanders: bystanders(&pause.others_by_kind, record.other_totals.major, record.other_totals.minor),
+        memory: None,
     }
 }
 

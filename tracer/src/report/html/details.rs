@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{names::Names, parts, worst::Worst};
+use super::{names::Names, parts};
 use crate::{
+    longest::Longest,
     recording::Recorded,
     report::{
         model::{Pause, State},
@@ -35,14 +36,14 @@ const NAMES: [&str; 8] = ["reason", "what", "name", "mapping", "device", "serves
 /// Takes pauses.
 #[derive(Debug)]
 pub(super) struct Details {
-    worst: Worst<Pause>,
+    worst: Longest<Pause>,
     partial: Vec<Pause>,
 }
 
 impl Details {
     /// Without any.
     pub(super) fn new() -> Self {
-        Self { worst: Worst::new(MOST), partial: Vec::new() }
+        Self { worst: Longest::new(MOST), partial: Vec::new() }
     }
 
     /// Takes one.

@@ -20,7 +20,6 @@ mod scatter;
 #[cfg(test)]
 mod tests;
 mod timeline;
-mod worst;
 mod write;
 
 pub use data::SCHEMA;

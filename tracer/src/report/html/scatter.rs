@@ -9,9 +9,8 @@ use super::{
     address_axis::{self, CHUNK_PAGES_LOG2, Chunk, Segment},
     fault::{Brief, Whats},
     names::Names,
-    worst::Worst,
 };
-use crate::{recording::line::Role, report::model::Region};
+use crate::{longest::Longest, recording::line::Role, report::model::Region};
 
 /// Up to so many faults are drawn one by one.
 const MOST_POINTS: usize = 20_000;
@@ -68,7 +67,7 @@ pub(super) struct Scatter {
     column_ns: u64,
     count: u64,
     points: Vec<Point>,
-    longest: Worst<Point>,
+    longest: Longest<Point>,
     chunks: BTreeMap<u64, Chunk>,
     cells: HashMap<(Cell, Region), Sum>,
 }
@@ -107,7 +106,7 @@ impl Scatter {
             column_ns: (duration_ns / u64::from(COLUMNS) + 1).max(1),
             count: 0,
             points: Vec::new(),
-            longest: Worst::new(LONGEST_POINTS),
+            longest: Longest::new(LONGEST_POINTS),
             chunks: BTreeMap::new(),
             cells: HashMap::new(),
         }

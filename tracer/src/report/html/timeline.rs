@@ -3,10 +3,13 @@
 
 use serde::Serialize;
 
-use super::{names::Names, parts, worst::Worst};
-use crate::report::{
-    model::{Pause, State},
-    text::entries::mostly,
+use super::{names::Names, parts};
+use crate::{
+    longest::Longest,
+    report::{
+        model::{Pause, State},
+        text::entries::mostly,
+    },
 };
 
 /// Up to so many pauses are drawn one by one.
@@ -50,7 +53,7 @@ pub(super) struct Timeline {
     stretch_ns: u64,
     count: u64,
     all: Vec<Row>,
-    worst: Worst<Row>,
+    worst: Longest<Row>,
     stretches: Vec<Stretch>,
     partial: Vec<Partial>,
     partial_count: u64,
@@ -101,7 +104,7 @@ impl Timeline {
             stretch_ns: duration_ns / STRETCHES as u64 + 1,
             count: 0,
             all: Vec::new(),
-            worst: Worst::new(WORST),
+            worst: Longest::new(WORST),
             stretches: Vec::new(),
             partial: Vec::new(),
             partial_count: 0,

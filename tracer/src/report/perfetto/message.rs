@@ -166,11 +166,14 @@ pub struct ThreadDescriptor {
 }
 
 /// A counter.
-#[derive(Clone, Copy, PartialEq, prost::Message)]
+#[derive(Clone, PartialEq, prost::Message)]
 pub struct CounterDescriptor {
     /// Its unit: [`UNIT_TIME_NS`], [`UNIT_COUNT`], [`UNIT_BYTES`].
     #[prost(int32, optional, tag = "3")]
     pub unit: Option<i32>,
+    /// Another unit.
+    #[prost(string, optional, tag = "6")]
+    pub unit_name: Option<String>,
 }
 
 /// Nanoseconds.
@@ -204,6 +207,9 @@ pub struct TrackEvent {
     /// The counter's value.
     #[prost(int64, optional, tag = "30")]
     pub counter_value: Option<i64>,
+    /// The same, when it is no whole number.
+    #[prost(double, optional, tag = "44")]
+    pub double_counter_value: Option<f64>,
 }
 
 /// A slice begins.

@@ -137,6 +137,17 @@ impl<'a> Packets<'a> {
         self.add(Some(at_ns), Data::Event(event));
     }
 
+    /// A counter that is a share in percent.
+    pub(super) fn share(&mut self, at_ns: i64, track: u64, percent: f64) {
+        let event = TrackEvent {
+            r#type: Some(COUNTER),
+            track_uuid: Some(track),
+            double_counter_value: Some(percent),
+            ..TrackEvent::default()
+        };
+        self.add(Some(at_ns), Data::Event(event));
+    }
+
     /// Writes what is left.
     ///
     /// # Errors

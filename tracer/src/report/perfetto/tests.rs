@@ -228,3 +228,53 @@ fn hostile_names_are_inert() {
         }
     }
 }
+
+#[test]
+fn what_the_host_counts_becomes_a_rate_from_the_first_reading_on() {
+    use crate::recording::{
+        Line,
+        line::{Cgroup, Memory, Pressure, Stalls, System},
+    };
+    let mut recorder = fixtures::Recorder::new();
+    recorder.process(1, &fixtures::no_pauses());
+    for (at_ns, swapped_in_bytes, stalled_ns) in [(1_000_000, 100, 7), (501_000_000, 4_196, 125_000_007)] {
+        let pressure = Pressure { some: Stalls { avg10_percent: 0.0, total_ns: stalled_ns }, full: None };
+        recorder.line(Line::Memory(Box::new(Memory {
+            process: 1,
+            at_ns,
+            cgroup: Some(Cgroup { pressure: Some(pressure), ..Cgroup::default() }),
+            system: Some(System { swapped_in_bytes: Some(swapped_in_bytes), ..System::default() }),
+            ..Memory::default()
+        })));
+    }
+    let (_file, recording) = recorder.finish();
+    let packets = packets(&recording);
+    let mut names = HashMap::new();
+    let mut found = Vec::new();
+    for packet in &packets {
+        match &packet.data {
+            Some(Data::Track(track)) => {
+                drop(names.insert(track.uuid, (track.name.clone(), track.counter.clone())));
+            }
+            Some(Data::Event(event)) if event.r#type == Some(message::COUNTER) => {
+                let (name, counter) = names[&event.track_uuid].clone();
+                let value = event.counter_value.map(|value| value as f64).or(event.double_counter_value);
+                found.push((
+                    packet.timestamp.unwrap(),
+                    name.unwrap(),
+                    value.unwrap(),
+                    counter.unwrap().unit_name.unwrap(),
+                ));
+            }
+            _ => {}
+        }
+    }
+    assert_eq!(
+        found,
+        [
+            (1_000_000, "cgroup stalled on memory".to_owned(), 25.0, "%".to_owned()),
+            (1_000_000, "host reads from swap".to_owned(), 8_192.0, "B/s".to_owned()),
+        ],
+        "what was not read has no counter"
+    );
+}

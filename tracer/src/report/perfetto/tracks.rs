@@ -33,6 +33,7 @@ pub(super) enum Counter {
     Swapped,
     CgroupUsed,
     CgroupMost,
+    CgroupStalled,
     Faults,
     InFaults,
 }
@@ -44,17 +45,71 @@ impl Counter {
             Self::Swapped => "swapped memory",
             Self::CgroupUsed => "cgroup memory used",
             Self::CgroupMost => "cgroup memory limit",
+            Self::CgroupStalled => "cgroup stalled on memory",
             Self::Faults => "faults in pauses so far",
             Self::InFaults => "time in faults in pauses so far",
         }
     }
 
-    fn unit(self) -> i32 {
+    fn unit(self) -> CounterDescriptor {
         match self {
-            Self::Faults => UNIT_COUNT,
-            Self::InFaults => UNIT_TIME_NS,
-            Self::Resident | Self::Swapped | Self::CgroupUsed | Self::CgroupMost => UNIT_BYTES,
+            Self::Faults => unit(UNIT_COUNT),
+            Self::InFaults => unit(UNIT_TIME_NS),
+            Self::Resident | Self::Swapped | Self::CgroupUsed | Self::CgroupMost => unit(UNIT_BYTES),
+            Self::CgroupStalled => named_unit(PERCENT),
         }
+    }
+}
+
+/// A counter of the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum HostCounter {
+    Available,
+    SwapFree,
+    SwapRead,
+    SwapWritten,
+    Stalled,
+}
+
+impl HostCounter {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Available => "host's available memory",
+            Self::SwapFree => "host's free swap",
+            Self::SwapRead => "host reads from swap",
+            Self::SwapWritten => "host writes to swap",
+            Self::Stalled => "host stalled on memory",
+        }
+    }
+
+    fn unit(self) -> CounterDescriptor {
+        match self {
+            Self::Available | Self::SwapFree => unit(UNIT_BYTES),
+            Self::SwapRead | Self::SwapWritten => named_unit("B/s"),
+            Self::Stalled => named_unit(PERCENT),
+        }
+    }
+}
+
+const PERCENT: &str = "%";
+
+fn unit(unit: i32) -> CounterDescriptor {
+    CounterDescriptor { unit: Some(unit), unit_name: None }
+}
+
+fn named_unit(name: &str) -> CounterDescriptor {
+    CounterDescriptor { unit: None, unit_name: Some(name.to_owned()) }
+}
+
+/// The tracks of the host, which are under no process.
+#[derive(Debug, Default)]
+pub(super) struct HostTracks(HashMap<HostCounter, u64>);
+
+impl HostTracks {
+    /// The track of a counter.
+    pub(super) fn counter(&mut self, counter: HostCounter, ids: &mut Ids, packets: &mut Packets<'_>) -> u64 {
+        let make = || new(counter.name(), None, Some(counter.unit()), ids, packets);
+        *self.0.entry(counter).or_insert_with(make)
     }
 }
 
@@ -125,20 +180,20 @@ impl Tracks {
             (Sort::Budget, _) => ("budget (sums, not in order)", self.process),
             (Sort::Faults(tid), _) => ("faults in pauses", self.thread(tid, ids, packets)),
         };
-        let make = || child(name, parent, None, ids, packets);
+        let make = || new(name, Some(parent), None, ids, packets);
         self.lanes.entry(sort).or_default().place(begin_ns, end_ns, make)
     }
 
     /// The track for moments: pauses that were not seen whole, and what is missing.
     pub(super) fn moments(&mut self, ids: &mut Ids, packets: &mut Packets<'_>) -> u64 {
         let process = self.process;
-        *self.moments.get_or_insert_with(|| child("incomplete", process, None, ids, packets))
+        *self.moments.get_or_insert_with(|| new("incomplete", Some(process), None, ids, packets))
     }
 
     /// The track of a counter.
     pub(super) fn counter(&mut self, counter: Counter, ids: &mut Ids, packets: &mut Packets<'_>) -> u64 {
         let process = self.process;
-        let make = || child(counter.name(), process, Some(counter.unit()), ids, packets);
+        let make = || new(counter.name(), Some(process), Some(counter.unit()), ids, packets);
         *self.counters.entry(counter).or_insert_with(make)
     }
 
@@ -163,13 +218,19 @@ impl Tracks {
     }
 }
 
-fn child(name: &str, parent: u64, unit: Option<i32>, ids: &mut Ids, packets: &mut Packets<'_>) -> u64 {
+fn new(
+    name: &str,
+    parent: Option<u64>,
+    counter: Option<CounterDescriptor>,
+    ids: &mut Ids,
+    packets: &mut Packets<'_>,
+) -> u64 {
     let track = ids.next();
     packets.track(TrackDescriptor {
         uuid: Some(track),
         name: Some(name.to_owned()),
-        parent_uuid: Some(parent),
-        counter: unit.map(|unit| CounterDescriptor { unit: Some(unit) }),
+        parent_uuid: parent,
+        counter,
         ..TrackDescriptor::default()
     });
     track

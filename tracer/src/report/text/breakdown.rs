@@ -5,7 +5,7 @@ use crate::report::units;
 
 use super::clean::shorten;
 use super::page::{Page, Tone};
-use super::{budget, call, stack, stopping, touched, waits, words, workers};
+use super::{budget, call, memory, stack, stopping, touched, waits, words, workers};
 
 /// How many pauses are taken apart unless everything is wanted.
 const MOST: usize = 3;
@@ -59,6 +59,7 @@ fn one(page: &mut Page, pause: &Pause, windows: &Windows) {
     budget::write(page, pause);
     waits::write(page, pause, unit);
     touched::write(page, pause);
+    memory::write(page, pause);
     if let Some(longest) = &pause.longest_fault {
         page.line(Tone::Plain, INDENT, INDENT + 2, &longest_fault(longest));
     }

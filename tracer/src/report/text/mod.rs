@@ -11,6 +11,7 @@ mod exposure;
 mod exposures;
 mod findings;
 mod headline;
+mod memory;
 mod nothing;
 mod page;
 mod partial;

@@ -4,6 +4,9 @@
 
 use super::model::{Pressure, Stalls};
 
+/// No larger number is exact in every reader of JSON: 104 days of stalls, in ns.
+const EXACT: u64 = 1 << 53;
+
 /// From the file's contents; `None` when they are in no form that is known, or pressure is not accounted for.
 pub(super) fn parse(text: &[u8]) -> Option<Pressure> {
     let text = std::str::from_utf8(text).ok()?;
@@ -19,7 +22,7 @@ fn stalls(fields: &str) -> Option<Stalls> {
         |name: &str| fields.split_whitespace().find_map(|field| field.strip_prefix(name)?.strip_prefix('='));
     Some(Stalls {
         avg10_percent: field("avg10")?.parse().ok().filter(|percent: &f64| percent.is_finite())?,
-        total_ns: field("total")?.parse::<u64>().ok()?.checked_mul(1000)?,
+        total_ns: field("total")?.parse::<u64>().ok()?.checked_mul(1000).filter(|ns| *ns < EXACT)?,
     })
 }
 
@@ -35,9 +38,14 @@ mod tests {
         assert_eq!(parse(text), Some(Pressure { some, full: Some(full) }));
         // Kernels before 5.13 have no `full` line for the CPU; for memory it can be cut off.
         assert_eq!(parse(b"some avg10=1.25 total=411\nfull"), Some(Pressure { some, full: None }));
-        for odd in
-            ["", "some avg10=x total=1", "some avg10=inf total=1", "some total=1", "somewhat avg10=1 total=1"]
-        {
+        for odd in [
+            "",
+            "some avg10=x total=1",
+            "some avg10=inf total=1",
+            "some total=1",
+            "some avg10=1 total=9007199254741",
+            "somewhat avg10=1 total=1",
+        ] {
             assert_eq!(parse(odd.as_bytes()), None, "{odd}");
         }
     }

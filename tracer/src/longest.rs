@@ -4,29 +4,29 @@ use std::cmp::Reverse;
 
 /// Keeps the longest ones.
 #[derive(Debug)]
-pub(super) struct Worst<T> {
+pub(crate) struct Longest<T> {
     most: usize,
     /// Shorter ones than this are not among the longest; 0 until that is known.
     least_ns: u64,
     kept: Vec<(u64, u64, T)>,
 }
 
-impl<T> Worst<T> {
+impl<T> Longest<T> {
     /// Keeps so many.
-    pub(super) fn new(most: usize) -> Self {
+    pub(crate) fn new(most: usize) -> Self {
         Self { most, least_ns: 0, kept: Vec::new() }
     }
 
     /// Offers one: its length, and its place in the order of equals. What is not kept is dropped at some time.
-    pub(super) fn offer(&mut self, ns: u64, id: u64, what: T) {
+    pub(crate) fn offer(&mut self, ns: u64, id: u64, what: T) {
         self.kept.push((ns, id, what));
-        if self.kept.len() >= self.most * 2 {
+        if self.kept.len() >= self.most.saturating_mul(2).max(1) {
             self.cut();
         }
     }
 
     /// Whether so long a one can still be among them: makes building it worth while.
-    pub(super) fn wants(&self, ns: u64) -> bool {
+    pub(crate) fn wants(&self, ns: u64) -> bool {
         ns >= self.least_ns
     }
 
@@ -39,9 +39,15 @@ impl<T> Worst<T> {
     }
 
     /// The longest ones, longest first.
-    pub(super) fn into_sorted(mut self) -> Vec<T> {
+    pub(crate) fn into_sorted(mut self) -> Vec<T> {
+        self.take().into_iter().map(|(.., what)| what).collect()
+    }
+
+    /// Takes the longest ones out, longest first: their lengths, their places among equals, and they.
+    pub(crate) fn take(&mut self) -> Vec<(u64, u64, T)> {
         self.cut();
-        self.kept.into_iter().map(|(.., what)| what).collect()
+        self.least_ns = 0;
+        std::mem::take(&mut self.kept)
     }
 }
 
@@ -51,12 +57,12 @@ mod tests {
 
     #[test]
     fn the_longest_stay_in_order() {
-        let mut worst = Worst::new(3);
+        let mut longest = Longest::new(3);
         for n in [5_u64, 1, 9, 9, 2, 7, 3, 8, 0] {
-            if worst.wants(n) {
-                worst.offer(n, n, n);
+            if longest.wants(n) {
+                longest.offer(n, n, n);
             }
         }
-        assert_eq!(worst.into_sorted(), [9, 9, 8]);
+        assert_eq!(longest.into_sorted(), [9, 9, 8]);
     }
 }
