@@ -14,8 +14,8 @@ pub(super) struct Code {
     mappings: Vec<Mapping>,
     locations: Vec<Location>,
     functions: Vec<Function>,
-    /// By what they are: mapping, address, function.
-    location_of: HashMap<(u64, u64, u64), u64>,
+    /// By what they are: mapping, address, functions.
+    location_of: HashMap<(u64, u64, Vec<u64>), u64>,
     function_of: HashMap<i64, u64>,
 }
 
@@ -59,29 +59,30 @@ impl Code {
 }
 
 impl OfProcess<'_> {
-    /// The ids of a stack's places, innermost first. A return address is one behind its call: the byte before it is the
-    /// place. The frames of the innermost address, several where functions are inlined, are where they are.
+    /// The ids of a stack's places, innermost first. Functions that are inlined at a place are lines of it, the innermost
+    /// first. A return address is one behind its call: the byte before it is the place.
     pub(super) fn locations(&mut self, frames: &[Frame], strings: &mut Strings) -> Vec<u64> {
-        let innermost = frames.first().and_then(|frame| frame.address.as_deref());
-        let mut is_innermost = innermost.is_some();
         let mut locations = Vec::with_capacity(frames.len());
-        for frame in frames {
-            is_innermost &= frame.address.as_deref() == innermost;
-            let place = frame.address.as_deref().and_then(address);
-            let place = place.map(|address| if is_innermost { address } else { address.saturating_sub(1) });
-            locations.push(self.location(place, &frame.name, strings));
+        let mut rest = frames;
+        while let Some(first) = rest.first() {
+            let (at_place, others) = rest.split_at(inlined(rest));
+            let place = first.address.as_deref().and_then(address);
+            let place =
+                place.map(|address| if locations.is_empty() { address } else { address.saturating_sub(1) });
+            locations.push(self.location(place, at_place, strings));
+            rest = others;
         }
         locations
     }
 
-    fn location(&mut self, address: Option<u64>, name: &str, strings: &mut Strings) -> u64 {
+    fn location(&mut self, address: Option<u64>, frames: &[Frame], strings: &mut Strings) -> u64 {
         let mapping = address.and_then(|address| self.mapping(address)).unwrap_or_default();
         let address = address.unwrap_or_default();
-        let function = self.function(strings.of(name));
+        let functions: Vec<u64> = frames.iter().map(|frame| self.function(strings.of(&frame.name))).collect();
         let code = &mut self.code;
-        *code.location_of.entry((mapping, address, function)).or_insert_with(|| {
+        *code.location_of.entry((mapping, address, functions.clone())).or_insert_with(|| {
             let id = id(code.locations.len());
-            let line = vec![LineOf { function_id: function }];
+            let line = functions.into_iter().map(|function_id| LineOf { function_id }).collect();
             code.locations.push(Location { id, mapping_id: mapping, address, line });
             id
         })
@@ -103,6 +104,17 @@ impl OfProcess<'_> {
             id
         })
     }
+}
+
+/// How many of the first frames are at one place: they have its address, as inlined functions do. A function that is there
+/// again has called itself: that is another place.
+fn inlined(frames: &[Frame]) -> usize {
+    let Some(Frame { address: Some(address), .. }) = frames.first() else { return frames.len().min(1) };
+    let is_further = |at: usize| {
+        let (before, frame) = (&frames[..at], &frames[at]);
+        frame.address.as_ref() == Some(address) && before.iter().all(|other| other.name != frame.name)
+    };
+    (1..frames.len()).find(|&at| !is_further(at)).unwrap_or(frames.len())
 }
 
 /// Ids are from 1.

@@ -135,3 +135,47 @@ fn without_faults_it_is_a_profile_without_samples() {
     assert!(profile.sample.is_empty());
     assert_eq!(profile.sample_type.len(), 2);
 }
+
+#[test]
+fn inlined_functions_are_lines_of_one_place_and_recursion_is_not() {
+    let (_file, recording) = fixtures::recorded(&[fixtures::story()]);
+    let (mut code, mut strings) = (Code::default(), Strings::default());
+    let frame = |name: &str, address: Option<&str>| crate::recording::line::Frame {
+        name: name.to_owned(),
+        address: address.map(str::to_owned),
+    };
+    let frames = [
+        frame("inlined", Some("0x400100")),
+        frame("outer", Some("0x400100")),
+        frame("again", Some("0x400200")),
+        frame("again", Some("0x400200")),
+        frame("[cut]", None),
+        frame("[cut]", None),
+    ];
+    let ids = code.of(&recording.processes[0], &mut strings).locations(&frames, &mut strings);
+    let (_, locations, functions) = code.finish();
+    let strings = strings.finish();
+    let name = |line: &message::LineOf| {
+        let function = functions[usize::try_from(line.function_id).unwrap() - 1];
+        strings[usize::try_from(function.name).unwrap()].clone()
+    };
+    let told: Vec<(u64, Vec<String>)> = ids
+        .iter()
+        .map(|id| &locations[usize::try_from(*id).unwrap() - 1])
+        .map(|location| (location.address, location.line.iter().map(name).collect()))
+        .collect();
+    let expected: [(u64, &[&str]); 5] = [
+        (0x40_0100, &["inlined", "outer"]),
+        (0x40_01ff, &["again"]),
+        (0x40_01ff, &["again"]),
+        (0, &["[cut]"]),
+        (0, &["[cut]"]),
+    ];
+    assert_eq!(told.len(), expected.len());
+    for ((address, names), (expected, functions)) in told.iter().zip(expected) {
+        assert_eq!(
+            (*address, names.iter().map(String::as_str).collect::<Vec<_>>()),
+            (expected, functions.to_vec())
+        );
+    }
+}
