@@ -282,17 +282,41 @@ fn a_table_of_pauses() {
 fn whatever_the_fuzzer_kept_is_read_without_a_panic() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/corpus");
     let mut read = 0;
-    for target in ["file", "lines"] {
+    for target in ["file", "lines", "sides"] {
         for entry in fs::read_dir(corpus.join(target)).unwrap() {
             let mut bytes = fs::read(entry.unwrap().path()).unwrap();
-            if target == "lines" {
+            if target != "file" {
                 bytes = zstd::encode_all(&bytes[..], 1).unwrap();
             }
-            use_all(&bytes);
+            if target == "sides" {
+                compare_with_the_first_version(&bytes);
+            } else {
+                use_all(&bytes);
+            }
             read += 1;
         }
     }
     assert!(read > 20, "{read}");
+}
+
+fn compare_with_the_first_version(bytes: &[u8]) {
+    use tracer::{
+        compare::{Input, Options, compare},
+        report::{
+            compare::{render_html, render_json},
+            text::render_comparison,
+        },
+    };
+    let input = |recording| [Input { recording }];
+    let (Ok(one), Ok(other)) = (Recording::open(&kept(V1)), Recording::of_bytes(bytes, Path::new("kept.jsonl.zst")))
+    else {
+        return;
+    };
+    let options = Options { process: None, seed: 1, smallest_difference: 0.05 };
+    let Ok(compared) = compare(&input(one), &input(other), &options) else { return };
+    render_comparison(&compared.comparison, &Default::default());
+    render_html(&compared.comparison);
+    render_json(&compared.comparison).unwrap();
 }
 
 fn use_all(bytes: &[u8]) {

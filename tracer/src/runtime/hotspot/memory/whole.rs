@@ -23,8 +23,11 @@ use crate::{
     target::{PresentMemory, ReadMemory},
 };
 
-/// A part that could not be read, because its page was swapped out, is tried again no sooner than this.
-const AGAIN: Duration = Duration::from_millis(200);
+/// A part that could not be read, because its page was swapped out, is tried again no sooner than this: a collection brings
+/// it in before it touches the heap, and the faults in that are looked up a moment later.
+const AGAIN: Duration = Duration::from_millis(10);
+/// Reading takes at most one in so many parts of the time.
+const SHARE: u32 = 100;
 
 const HEAP: &str = "Java heap";
 const CARD_TABLE: &str = "card table";
@@ -40,6 +43,7 @@ pub(in crate::runtime) struct HotSpotMemory {
     known: BTreeMap<&'static str, Option<Known>>,
     failed: BTreeMap<&'static str, Failure>,
     read_at: Instant,
+    took: Duration,
 }
 
 #[derive(Debug)]
@@ -73,12 +77,13 @@ impl HotSpotMemory {
 
     fn of(structs: VmStructs, loaded: Loaded, memory: Box<dyn ReadMemory + Send>) -> Self {
         let (known, failed) = (BTreeMap::new(), BTreeMap::new());
-        let mut whole = Self { memory, structs, loaded, known, failed, read_at: Instant::now() };
+        let mut whole = Self { memory, structs, loaded, known, failed, read_at: Instant::now(), took: Duration::ZERO };
         whole.read();
         whole
     }
 
     fn read(&mut self) {
+        let begun = Instant::now();
         let reader = Reader { memory: self.memory.as_ref(), structs: &self.structs, loaded: self.loaded };
         let (known, failed) = (&mut self.known, &mut self.failed);
         let mut part = |name: &'static str, read: &dyn Fn() -> Result<Option<Range<u64>>, Failure>| {
@@ -105,6 +110,7 @@ impl HotSpotMemory {
         part(CODE_CACHE, &|| code_cache::read(reader).map(Some));
         part(CLASS_DATA, &|| class_data::read(reader));
         self.read_at = Instant::now();
+        self.took = self.read_at - begun;
     }
 }
 
@@ -119,7 +125,7 @@ impl RuntimeMemory for HotSpotMemory {
     fn look_again_for(&mut self, _address: u64) -> bool {
         // A field that this version does not have will not come.
         let may_come = self.failed.values().any(|failure| !matches!(failure, Failure::NoField(_)));
-        if !may_come || self.read_at.elapsed() < AGAIN {
+        if !may_come || self.read_at.elapsed() < AGAIN.max(self.took * SHARE) {
             return false;
         }
         self.read();
@@ -263,17 +269,17 @@ mod tests {
         words.set(
             &heap_of_64_kib().0.lock().unwrap().iter().map(|(at, word)| (*at, *word)).collect::<Vec<_>>(),
         );
-        std::thread::sleep(AGAIN);
+        std::thread::sleep(AGAIN.max(memory.took * SHARE));
         assert!(memory.look_again_for(0x7000));
         assert_eq!(found(&mut memory, 0x7000), Some((false, CARD_TABLE.to_owned())));
         assert!(memory.missing().is_empty(), "{memory:?}");
-        std::thread::sleep(AGAIN);
+        std::thread::sleep(AGAIN.max(memory.took * SHARE));
         assert!(!memory.look_again_for(0x7000), "there is nothing left to read");
 
         let mut without = HotSpotMemory::of(structs(&STATICS[..4]), Loaded::default(), Box::new(words));
         let why = without.missing().pop().unwrap();
         assert!(why.part == CLASS_DATA && why.why.contains("_shared_metaspace_base"), "{why:?}");
-        std::thread::sleep(AGAIN);
+        std::thread::sleep(AGAIN.max(without.took * SHARE));
         assert!(!without.look_again_for(0x7000));
     }
 
