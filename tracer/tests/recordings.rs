@@ -84,7 +84,10 @@ fn the_first_version_reads_to_the_report_that_was_recorded() {
     let (mut pauses, mut faults, mut fault_ns) = (Vec::new(), 0, 0);
     recording
         .each(Wanted { pauses: true, faults: true }, |item| match item {
-            Item::Pause(_, pause) => pauses.push(*pause),
+            Item::Pause(recorded, mut pause) => {
+                recorded.name(&mut pause);
+                pauses.push(*pause);
+            }
             Item::Fault(_, fault) => {
                 faults += 1;
                 fault_ns += fault.ns;
@@ -308,7 +311,8 @@ fn compare_with_the_first_version(bytes: &[u8]) {
         },
     };
     let input = |recording| [Input { recording }];
-    let (Ok(one), Ok(other)) = (Recording::open(&kept(V1)), Recording::of_bytes(bytes, Path::new("kept.jsonl.zst")))
+    let (Ok(one), Ok(other)) =
+        (Recording::open(&kept(V1)), Recording::of_bytes(bytes, Path::new("kept.jsonl.zst")))
     else {
         return;
     };

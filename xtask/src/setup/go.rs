@@ -20,7 +20,9 @@ mod tests {
     /// Versions that stand in a text, as a test names one: `"1.27.3"`.
     fn named(text: &str) -> Vec<&str> {
         let quoted = text.split('"').skip(1).step_by(2);
-        quoted.filter(|text| text.starts_with("1.") && text.matches('.').count() == 2 && is_version(text)).collect()
+        quoted
+            .filter(|text| text.starts_with("1.") && text.matches('.').count() == 2 && is_version(text))
+            .collect()
     }
 
     fn is_version(text: &str) -> bool {

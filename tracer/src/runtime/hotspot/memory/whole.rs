@@ -77,7 +77,8 @@ impl HotSpotMemory {
 
     fn of(structs: VmStructs, loaded: Loaded, memory: Box<dyn ReadMemory + Send>) -> Self {
         let (known, failed) = (BTreeMap::new(), BTreeMap::new());
-        let mut whole = Self { memory, structs, loaded, known, failed, read_at: Instant::now(), took: Duration::ZERO };
+        let mut whole =
+            Self { memory, structs, loaded, known, failed, read_at: Instant::now(), took: Duration::ZERO };
         whole.read();
         whole
     }
