@@ -20,25 +20,9 @@ pub(super) fn choose(survey: &Survey, bytes: u64, fixed_bytes: u64) -> Levels {
     let room = bytes.saturating_sub(fixed_bytes);
     let share = |percent: u64| room / 100 * percent;
     if let Some(above_ns) = within_the_worst(survey, share(WHOLE_PERCENT), share(WORST_PERCENT)) {
-        let mut used: u64 =
-            survey.worst.iter().take_while(|(ns, _)| *ns >= above_ns).map(|(_, bytes)| bytes).sum();
-        let mut least = |most: u64, of: &dyn Fn(&Sizes) -> u64| {
-            let mut least = above_ns;
-            let mut used_with = used;
-            for (group, sizes) in survey.groups.iter().rev() {
-                used_with += of(sizes);
-                if used_with > most {
-                    return least;
-                }
-                least = least.min(*group);
-                used = used_with;
-            }
-            0
-        };
-        let in_full_ns = least(share(LINES_PERCENT), &|sizes| sizes.line_bytes + sizes.line_stack_bytes);
-        let totals = |sizes: &Sizes| (sizes.pauses * TOTALS_BYTES).min(sizes.line_bytes);
-        let listed_ns = in_full_ns.min(least(share(TOTALS_PERCENT), &totals));
-        return Levels { with_faults_ns: above_ns, in_full_ns, listed_ns };
+        let whole = survey.worst.iter().take_while(|pause| pause.ns >= above_ns);
+        let used = whole.map(|pause| pause.line_bytes + pause.fault_bytes).sum();
+        return beside(survey, room, used, above_ns);
     }
     let whole = |sizes: &Sizes| {
         sizes.line_bytes + sizes.fault_bytes + sizes.line_stack_bytes.max(sizes.fault_stack_bytes)
@@ -67,18 +51,39 @@ pub(super) fn choose(survey: &Survey, bytes: u64, fixed_bytes: u64) -> Levels {
     }
 }
 
+/// Levels for lines of so many bytes, of which some are used by pauses from a length on, which are kept whole.
+pub(super) fn beside(survey: &Survey, room: u64, mut used: u64, with_faults_ns: u64) -> Levels {
+    let share = |percent: u64| room / 100 * percent;
+    let mut least = |most: u64, of: &dyn Fn(&Sizes) -> u64| {
+        let mut least = with_faults_ns;
+        let mut used_with = used;
+        for (group, sizes) in survey.groups.iter().rev() {
+            used_with += of(sizes);
+            if used_with > most {
+                return least;
+            }
+            least = least.min(*group);
+            used = used_with;
+        }
+        0
+    };
+    let in_full_ns = least(share(LINES_PERCENT), &|sizes| sizes.line_bytes + sizes.line_stack_bytes);
+    let totals = |sizes: &Sizes| (sizes.pauses * TOTALS_BYTES).min(sizes.line_bytes);
+    let listed_ns = in_full_ns.min(least(share(TOTALS_PERCENT), &totals));
+    Levels { with_faults_ns, in_full_ns, listed_ns }
+}
+
 /// From which length on pauses can be kept whole, when not even the few that are known one by one all can.
 fn within_the_worst(survey: &Survey, most: u64, most_for_one: u64) -> Option<u64> {
-    let (longest, _) = survey.worst.first()?;
     let mut used = 0;
-    let mut above_ns = longest.saturating_add(1);
-    for (number, (ns, bytes)) in survey.worst.iter().enumerate() {
-        used += bytes;
+    let mut above_ns = survey.worst.first()?.ns.saturating_add(1);
+    for (number, pause) in survey.worst.iter().enumerate() {
+        used += pause.line_bytes + pause.fault_bytes;
         if used > if number == 0 { most_for_one } else { most } {
             // Of those that are equally long none is kept.
-            return Some(if above_ns == *ns { ns.saturating_add(1) } else { above_ns });
+            return Some(if above_ns == pause.ns { pause.ns.saturating_add(1) } else { above_ns });
         }
-        above_ns = *ns;
+        above_ns = pause.ns;
     }
     None
 }

@@ -1,4 +1,6 @@
-//! How much is kept of a pause, by its length.
+//! How much is kept of a pause: by its length, and by what its faults take.
+
+use super::sieve::PauseKey;
 
 /// The shortest pauses that are kept in this way or that; longer ones as well.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,6 +44,29 @@ impl Levels {
             Kept::Totals
         } else {
             Kept::AddedUp
+        }
+    }
+}
+
+/// What is kept of all pauses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Keeps {
+    pub(super) levels: Levels,
+    /// This one is whole, although others of its length may not be.
+    pub(super) one: Option<PauseKey>,
+    /// Faults that take more than this in the file never stay.
+    pub(super) largest_bytes: u64,
+}
+
+impl Keeps {
+    /// What is kept of a pause. `file_bytes`: what its faults take in the file, when they are many.
+    pub(super) fn of(&self, key: PauseKey, duration_ns: Option<u64>, file_bytes: Option<u64>) -> Kept {
+        if self.one == Some(key) {
+            return Kept::Whole;
+        }
+        match self.levels.of(duration_ns) {
+            Kept::Whole if file_bytes.is_some_and(|bytes| bytes > self.largest_bytes) => Kept::Line,
+            kept => kept,
         }
     }
 }

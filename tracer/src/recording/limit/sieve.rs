@@ -1,18 +1,24 @@
 //! What lines go through before they are written.
 //!
-//! Faults come before their pause, so it is not known yet whether they are to be kept: they wait for it, as long as they
-//! are not too many. A stack waits for the first line that refers to it.
+//! Faults come before their pause, so it is not known yet whether they are to be kept: they wait for it. Only when they are
+//! more than memory should hold, which is more than most files are to have, they go on before. A stack waits for the first
+//! line that refers to it.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    io,
+};
 
 use serde::Deserialize;
 
 use super::{
     fields::{self, FaultFields, PauseFields, StackFields},
-    levels::{Kept, Levels},
+    levels::{Keeps, Kept},
+    open::{Faults, Giant, Open},
+    out::Out,
     slim::slim,
     stacks::{From, StackStore},
-    survey::Survey,
+    survey::{Survey, Worst},
     thinning::Thinning,
 };
 use crate::{
@@ -20,28 +26,28 @@ use crate::{
     report::model,
 };
 
-/// Faults of one pause that wait for its end, in bytes. With more of them it will be among the worst ones.
-const WAITING_BYTES: usize = 1 << 20;
+/// Faults of one pause that wait for its end, in bytes of memory, which are mostly compressed.
+const WAITING_BYTES: usize = 4 << 20;
 /// Of all pauses.
-const ALL_WAITING_BYTES: usize = 8 << 20;
+const ALL_WAITING_BYTES: usize = 6 << 20;
 /// Pauses that have not ended: those of which more are known will never end.
 const MOST_OPEN: usize = 16_384;
 
 /// A process's number, and a pause's within it.
-type PauseKey = (u32, u64);
+pub(super) type PauseKey = (u32, u64);
 
 /// Lets lines through.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Sieve {
-    pub(super) levels: Levels,
+    pub(super) keeps: Keeps,
     /// What has been let through.
     pub(super) survey: Survey,
     pub(super) thinning: Thinning,
     stacks: StackStore,
     open: BTreeMap<PauseKey, Open>,
     waiting_bytes: usize,
-    /// The lengths of pauses whose faults are too many to wait.
-    giants: HashMap<PauseKey, Option<u64>>,
+    /// Pauses in the file whose faults are many.
+    giants: HashMap<PauseKey, Giant>,
     rest: BTreeMap<u32, Rest>,
     /// When states of memory were read, first and last.
     pub(super) memory_at: Option<(i64, i64)>,
@@ -56,52 +62,55 @@ pub(super) struct Sieve {
     faults: u64,
 }
 
-/// A pause that has not ended, as far as lines tell.
-#[derive(Clone, Debug)]
-struct Open {
-    faults: Faults,
-    bytes: u64,
-    count: u64,
-    stacks: HashSet<u32>,
-}
-
-/// What becomes of its faults.
-#[derive(Clone, Debug)]
-enum Faults {
-    Wait(Vec<u8>),
-    Through,
-    Dropped,
-}
-
 impl Sieve {
-    /// One for the same lines again, and for those that follow, with other levels. What this one holds back and is not in
-    /// the file is in it from the beginning.
+    /// For a file that is empty.
+    pub(super) fn new(keeps: Keeps) -> Self {
+        Self {
+            keeps,
+            survey: Survey::default(),
+            thinning: Thinning::default(),
+            stacks: StackStore::default(),
+            open: BTreeMap::new(),
+            waiting_bytes: 0,
+            giants: HashMap::new(),
+            rest: BTreeMap::new(),
+            memory_at: None,
+            memory_of: HashSet::new(),
+            last_losses: None,
+            is_rewriting: false,
+            drops_open: false,
+            end: None,
+            pauses: 0,
+            faults: 0,
+        }
+    }
+
+    /// One for the same lines again, and for those that follow, which keeps something else. What this one holds back and is
+    /// not in the file is in it from the beginning.
     ///
     /// `drops_open`: a pause that has not ended is not kept whole when its faults are too many to wait for its end.
-    pub(super) fn again(&self, levels: Levels, thinning: Thinning, drops_open: bool) -> Self {
+    pub(super) fn again(&self, keeps: Keeps, thinning: Thinning, drops_open: bool) -> Self {
         let open: BTreeMap<PauseKey, Open> = self
             .open
             .iter()
-            .filter(|(_, open)| !matches!(open.faults, Faults::Through))
+            .filter(|(_, open)| !matches!(open.faults, Faults::Through(..)))
             .map(|(key, open)| (*key, open.clone()))
             .collect();
-        let waiting = |open: &Open| if let Faults::Wait(lines) = &open.faults { lines.len() } else { 0 };
         Self {
-            levels,
             thinning,
             stacks: self.stacks.unwritten(),
-            waiting_bytes: open.values().map(waiting).sum(),
+            waiting_bytes: open.values().map(Open::waiting_bytes).sum(),
             open,
             giants: self.giants.clone(),
             rest: self.rest.clone(),
             is_rewriting: true,
             drops_open,
-            ..Self::default()
+            ..Self::new(keeps)
         }
     }
 
     /// A line, without its end. What is to be written because of it is added to `out`.
-    pub(super) fn line(&mut self, line: &[u8], out: &mut Vec<u8>) {
+    pub(super) fn line(&mut self, line: &[u8], out: &mut Out) -> io::Result<()> {
         let is = |kind: &str| {
             let begin = line.strip_prefix(br#"{"type":""#.as_slice());
             begin
@@ -110,12 +119,12 @@ impl Sieve {
         };
         if is("fault") {
             match fields::of_fault(line) {
-                Some(fields) => self.fault(fields, line, out),
+                Some(fields) => self.fault(fields, line, out)?,
                 None => self.other(line, out),
             }
         } else if is("pause") {
             match fields::of_pause(line) {
-                Some(fields) => self.pause(fields, line, out),
+                Some(fields) => self.pause(fields, line, out)?,
                 None => self.other(line, out),
             }
         } else if is("stack") {
@@ -129,7 +138,7 @@ impl Sieve {
             if names.is_none_or(|names| {
                 self.stacks.is_named((names.process, names.stack), bytes, &mut self.survey)
             }) {
-                put(line, out);
+                out.line(line);
             }
         } else if is("memory") {
             self.memory(line, out);
@@ -140,156 +149,217 @@ impl Sieve {
             }
         } else if is("losses") && self.is_rewriting {
             self.last_losses = Some(line.to_vec());
+        } else if is("losses") {
+            self.survey.renewed(None, line.len() as u64 + 1);
+            self.other(line, out);
         } else if is("end") {
             self.end = Some(line.to_vec());
         } else {
             self.other(line, out);
         }
+        Ok(())
     }
 
-    fn other(&mut self, line: &[u8], out: &mut Vec<u8>) {
+    fn other(&mut self, line: &[u8], out: &mut Out) {
         self.survey.other_bytes += line.len() as u64 + 1;
-        put(line, out);
+        out.line(line);
     }
 
     fn rest_of(&mut self, process: u32) -> &mut Rest {
         self.rest.entry(process).or_insert_with(|| Rest::of(process))
     }
 
-    fn fault(&mut self, fields: FaultFields, line: &[u8], out: &mut Vec<u8>) {
+    fn fault(&mut self, fields: FaultFields, line: &[u8], out: &mut Out) -> io::Result<()> {
         let key = (fields.process, fields.pause);
         if !self.open.contains_key(&key) {
-            self.forget_some();
+            self.forget_some(out)?;
             let faults = match self.giants.get(&key) {
-                Some(length) if self.levels.of(*length) == Kept::Whole => Faults::Through,
+                // It was not dropped when it ended.
+                Some(giant)
+                    if self.keeps.of(key, giant.duration_ns, Some(giant.file_bytes)) == Kept::Whole =>
+                {
+                    Faults::Through(0, 0)
+                }
                 Some(_) => Faults::Dropped,
-                None if self.levels.with_faults_ns == 0 => Faults::Through,
-                None => Faults::Wait(Vec::new()),
+                None => Faults::default(),
             };
-            self.open.insert(key, Open { faults, bytes: 0, count: 0, stacks: HashSet::new() });
+            self.open.insert(key, Open { faults, ..Open::default() });
         }
-        let Some(open) = self.open.get_mut(&key) else { return };
+        let Some(open) = self.open.get_mut(&key) else { return Ok(()) };
         open.bytes += line.len() as u64 + 1;
         open.count += 1;
         let is_new_stack = open.stacks.insert(fields.stack);
         match &mut open.faults {
             Faults::Dropped => {}
-            Faults::Wait(lines) => {
-                put(line, lines);
-                self.waiting_bytes += line.len() + 1;
-                if lines.len() > WAITING_BYTES && self.drops_open {
-                    self.waiting_bytes -= lines.len();
+            Faults::Wait(waiting) => {
+                let before = waiting.memory();
+                waiting.add(line, out)?;
+                let now = waiting.memory();
+                self.waiting_bytes = self.waiting_bytes + now - before;
+                let is_too_large = waiting.file_bytes().is_some_and(|bytes| bytes > self.keeps.largest_bytes);
+                if is_too_large || now > WAITING_BYTES && self.drops_open {
+                    self.waiting_bytes -= now;
                     open.faults = Faults::Dropped;
-                } else if lines.len() > WAITING_BYTES {
-                    self.let_faults_through(key, None, out);
+                } else if now > WAITING_BYTES {
+                    self.let_faults_through(key, out)?;
                 }
             }
-            Faults::Through => {
+            Faults::Through(..) => {
                 if is_new_stack {
                     self.refer((fields.process, fields.stack), From::Fault, None, out);
                 }
-                put(line, out);
+                out.line(line);
                 self.faults += 1;
             }
         }
+        Ok(())
     }
 
-    /// Writes the faults that wait.
-    fn let_faults_through(&mut self, key: PauseKey, group: Option<u64>, out: &mut Vec<u8>) {
-        let Some(open) = self.open.get_mut(&key) else { return };
-        // What was dropped stays so.
-        if !matches!(open.faults, Faults::Wait(_)) {
-            return;
+    /// Writes the faults that wait, of a pause that has not ended.
+    fn let_faults_through(&mut self, key: PauseKey, out: &mut Out) -> io::Result<()> {
+        let Some(mut open) = self.open.remove(&key) else { return Ok(()) };
+        self.let_through(key, &mut open, None, out)?;
+        self.open.insert(key, open);
+        Ok(())
+    }
+
+    /// Writes the faults that wait. `group`: of their pause.
+    fn let_through(
+        &mut self,
+        key: PauseKey,
+        open: &mut Open,
+        group: Option<u64>,
+        out: &mut Out,
+    ) -> io::Result<()> {
+        let Faults::Wait(waiting) = &mut open.faults else { return Ok(()) };
+        self.waiting_bytes -= waiting.memory();
+        let (waiting, file_bytes) = (std::mem::take(waiting), waiting.file_bytes());
+        open.faults = match file_bytes {
+            Some(bytes) => Faults::Through(open.bytes, bytes),
+            None => Faults::Through(0, 0),
+        };
+        for stack in &open.stacks {
+            self.refer((key.0, *stack), From::Fault, group, out);
         }
-        let (count, stacks) = (open.count, open.stacks.clone());
-        let Faults::Wait(lines) = std::mem::replace(&mut open.faults, Faults::Through) else { return };
-        self.waiting_bytes -= lines.len();
-        for stack in stacks {
-            self.refer((key.0, stack), From::Fault, group, out);
-        }
-        out.extend_from_slice(&lines);
-        self.faults += count;
+        self.faults += open.count;
+        waiting.write(out)
     }
 
     /// Pauses of which too much is known to wait for them are taken for ones that never end, the oldest ones first. If they
-    /// do, their faults have no lines; their totals come with them.
-    fn forget_some(&mut self) {
-        while self.open.len() >= MOST_OPEN || self.waiting_bytes > ALL_WAITING_BYTES {
-            let Some((_, open)) = self.open.pop_first() else { return };
-            if let Faults::Wait(lines) = open.faults {
-                self.waiting_bytes -= lines.len();
+    /// do, their faults have no lines; their totals come with them. Those with very many faults do end.
+    fn forget_some(&mut self, out: &mut Out) -> io::Result<()> {
+        while self.open.len() >= MOST_OPEN {
+            let Some((_, open)) = self.open.pop_first() else { break };
+            self.waiting_bytes -= open.waiting_bytes();
+        }
+        if self.waiting_bytes <= ALL_WAITING_BYTES {
+            return Ok(());
+        }
+        // Some more, so that this is not needed for each of them.
+        const ENOUGH_BYTES: usize = ALL_WAITING_BYTES / 4 * 3;
+        for open in self.open.values_mut() {
+            if self.waiting_bytes <= ENOUGH_BYTES {
+                return Ok(());
+            }
+            if open.file_bytes().is_none() {
+                self.waiting_bytes -= open.waiting_bytes();
+                if matches!(open.faults, Faults::Wait(_)) {
+                    open.faults = Faults::Dropped;
+                }
             }
         }
+        let many: Vec<PauseKey> =
+            self.open.iter().filter(|(_, open)| open.waiting_bytes() > 0).map(|(key, _)| *key).collect();
+        for key in many {
+            if self.waiting_bytes > ENOUGH_BYTES {
+                self.let_faults_through(key, out)?;
+            }
+        }
+        Ok(())
     }
 
-    fn refer(&mut self, key: (u32, u32), from: From, group: Option<u64>, out: &mut Vec<u8>) {
+    fn refer(&mut self, key: (u32, u32), from: From, group: Option<u64>, out: &mut Out) {
         if let Some(line) = self.stacks.refer(key, from, group, &mut self.survey) {
-            put(&line, out);
+            out.line(&line);
         }
     }
 
-    fn pause(&mut self, fields: PauseFields, line: &[u8], out: &mut Vec<u8>) {
+    fn pause(&mut self, fields: PauseFields, line: &[u8], out: &mut Out) -> io::Result<()> {
         let PauseFields { process, id, duration_ns } = fields;
         let key = (process, id);
-        let kept = self.levels.of(duration_ns);
         let group = Survey::group(duration_ns);
+        let mut open = self.open.remove(&key).unwrap_or_default();
+        let known = self.giants.get(&key).map(|giant| giant.file_bytes);
+        let file_bytes = known.or_else(|| open.file_bytes());
+        let kept = self.keeps.of(key, duration_ns, file_bytes);
         if kept == Kept::Whole {
-            self.let_faults_through(key, Some(group), out);
+            self.let_through(key, &mut open, Some(group), out)?;
             self.thinning.keeps(process, id);
         }
-        let mut fault_bytes = 0;
-        if let Some(open) = self.open.remove(&key) {
-            self.ended(key, &open, duration_ns);
-            if matches!(open.faults, Faults::Through) {
-                fault_bytes = open.bytes;
-            }
-        }
-        self.survey.pause(duration_ns, fault_bytes + line.len() as u64);
+        self.ended(key, &open, file_bytes, duration_ns, line);
         match kept {
             Kept::Whole | Kept::Line => {
                 for stack in fields::references(line) {
                     self.refer((process, stack), From::Line, Some(group), out);
                 }
                 self.counted(group, line.len());
-                put(line, out);
+                out.line(line);
             }
             Kept::Totals | Kept::AddedUp => {
-                let Some(mut pause) = read_pause(line) else { return self.other(line, out) };
+                let Some(mut pause) = read_pause(line) else {
+                    self.other(line, out);
+                    return Ok(());
+                };
                 if kept == Kept::AddedUp {
                     self.rest_of(process).add(&pause);
-                    return;
+                    return Ok(());
                 }
                 slim(&mut pause);
-                let before = out.len();
                 let slim = Line::Pause(Box::new(line::Pause { process, pause }));
-                if serde_json::to_writer(&mut *out, &slim).is_err() {
-                    out.truncate(before);
-                    return self.other(line, out);
+                match serde_json::to_vec(&slim) {
+                    Ok(slim) => {
+                        self.counted(group, slim.len());
+                        out.line(&slim);
+                    }
+                    Err(_) => self.other(line, out),
                 }
-                out.push(b'\n');
-                self.counted(group, out.len() - before - 1);
             }
         }
+        Ok(())
     }
 
-    /// A pause has ended whose faults came before.
-    fn ended(&mut self, key: PauseKey, open: &Open, duration_ns: Option<u64>) {
-        match &open.faults {
-            Faults::Wait(lines) => self.waiting_bytes -= lines.len(),
-            Faults::Dropped => {}
-            Faults::Through => {
-                let group = Survey::group(duration_ns);
-                self.survey.sizes(group).fault_bytes += open.bytes;
-                for stack in &open.stacks {
-                    // It is in the file by now: this only says for whom.
-                    let line = self.stacks.refer((key.0, *stack), From::Fault, Some(group), &mut self.survey);
-                    debug_assert!(line.is_none(), "a stack is written before the first fault with it");
-                }
-                if open.bytes > WAITING_BYTES as u64 {
-                    self.giants.insert(key, duration_ns);
-                }
+    /// A pause has ended; its faults came before, and are in the file or never will be.
+    fn ended(
+        &mut self,
+        key: PauseKey,
+        open: &Open,
+        file_bytes: Option<u64>,
+        duration_ns: Option<u64>,
+        line: &[u8],
+    ) {
+        self.waiting_bytes -= open.waiting_bytes();
+        let is_in_file = matches!(open.faults, Faults::Through(..));
+        let fault_bytes = if is_in_file { open.bytes } else { 0 };
+        if is_in_file {
+            let group = Survey::group(duration_ns);
+            self.survey.sizes(group).fault_bytes += open.bytes;
+            for stack in &open.stacks {
+                // It is in the file by now: this only says for whom.
+                let line = self.stacks.refer((key.0, *stack), From::Fault, Some(group), &mut self.survey);
+                debug_assert!(line.is_none(), "a stack is written before the first fault with it");
             }
         }
+        match file_bytes.filter(|_| is_in_file) {
+            Some(file_bytes) => self.giants.insert(key, Giant { duration_ns, file_bytes }),
+            None => self.giants.remove(&key),
+        };
+        self.survey.pause(Worst {
+            key,
+            ns: duration_ns.unwrap_or(0),
+            line_bytes: line.len() as u64 + 1,
+            fault_bytes,
+            file_bytes,
+        });
     }
 
     fn counted(&mut self, group: u64, bytes: usize) {
@@ -299,7 +369,7 @@ impl Sieve {
         sizes.line_bytes += bytes as u64 + 1;
     }
 
-    fn memory(&mut self, line: &[u8], out: &mut Vec<u8>) {
+    fn memory(&mut self, line: &[u8], out: &mut Out) {
         #[derive(Deserialize)]
         struct At {
             process: u32,
@@ -320,7 +390,7 @@ impl Sieve {
 
     /// Bytes of faults that are in the file, of pauses that have not ended.
     pub(super) fn open_bytes(&self) -> u64 {
-        let through = self.open.values().filter(|open| matches!(open.faults, Faults::Through));
+        let through = self.open.values().filter(|open| matches!(open.faults, Faults::Through(..)));
         through.map(|open| open.bytes).sum()
     }
 
@@ -330,11 +400,15 @@ impl Sieve {
     }
 
     /// What has been added up since the last time, and what must come last.
-    pub(super) fn flush(&mut self, out: &mut Vec<u8>) {
+    pub(super) fn flush(&mut self, out: &mut Out) {
         for rest in std::mem::take(&mut self.rest).into_values() {
+            let before = self.survey.other_bytes;
+            let process = rest.process;
             self.write(&Line::Rest(Box::new(rest)), out);
+            self.survey.renewed(Some(process), self.survey.other_bytes - before);
         }
         if let Some(losses) = self.last_losses.take() {
+            self.survey.renewed(None, losses.len() as u64 + 1);
             self.other(&losses, out);
         }
         if let Some(end) = self.end.take() {
@@ -355,18 +429,13 @@ impl Sieve {
         self.thinning = Thinning::default();
     }
 
-    fn write(&mut self, line: &Line, out: &mut Vec<u8>) {
+    fn write(&mut self, line: &Line, out: &mut Out) {
         let mut bytes = Vec::new();
         // What was read as JSON can be written as JSON.
         if serde_json::to_writer(&mut bytes, line).is_ok() {
             self.other(&bytes, out);
         }
     }
-}
-
-fn put(line: &[u8], out: &mut Vec<u8>) {
-    out.extend_from_slice(line);
-    out.push(b'\n');
 }
 
 /// Read without its owner, which is much quicker.

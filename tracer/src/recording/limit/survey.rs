@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::sieve::PauseKey;
+
 /// Bits of a length that tell one group from the next.
 const BITS: u32 = 6;
 
@@ -13,8 +15,8 @@ const WORST: usize = 64;
 pub(super) struct Survey {
     /// By the least length of each group.
     pub(super) groups: BTreeMap<u64, Sizes>,
-    /// The longest pauses, with the bytes of their lines and of those of their faults; the longest first.
-    pub(super) worst: Vec<(u64, u64)>,
+    /// The longest pauses, the longest first; of equally long ones the first that came.
+    pub(super) worst: Vec<Worst>,
     /// Lines of stacks, which are also counted for the pauses that need them.
     pub(super) stack_bytes: u64,
     /// Other lines that are of no pause.
@@ -23,6 +25,21 @@ pub(super) struct Survey {
     pub(super) memory_bytes: u64,
     /// How many those are.
     pub(super) memory_lines: u64,
+    /// Of the other lines those of which one takes the place of several when the file is written anew: how many bytes, and
+    /// the largest one. By process, when they are of one.
+    renewed: BTreeMap<Option<u32>, (u64, u64)>,
+}
+
+/// One of the longest pauses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Worst {
+    pub(super) key: PauseKey,
+    pub(super) ns: u64,
+    pub(super) line_bytes: u64,
+    /// Lines of faults that are in the file.
+    pub(super) fault_bytes: u64,
+    /// What these take there, when they are many.
+    pub(super) file_bytes: Option<u64>,
 }
 
 /// Bytes of the lines of a group.
@@ -48,14 +65,26 @@ impl Survey {
         ns >> dropped << dropped
     }
 
-    /// A pause of this length has so many bytes.
-    pub(super) fn pause(&mut self, duration_ns: Option<u64>, bytes: u64) {
-        let ns = duration_ns.unwrap_or(0);
-        let place = self.worst.partition_point(|(longer, _)| *longer > ns);
+    /// A pause has its line.
+    pub(super) fn pause(&mut self, pause: Worst) {
+        let place = self.worst.partition_point(|other| other.ns >= pause.ns);
         if place < WORST {
             self.worst.truncate(WORST - 1);
-            self.worst.insert(place, (ns, bytes));
+            self.worst.insert(place, pause);
         }
+    }
+
+    /// One of the other lines will take the place of all of its kind.
+    pub(super) fn renewed(&mut self, process: Option<u32>, bytes: u64) {
+        let (all, largest) = self.renewed.entry(process).or_default();
+        *all += bytes;
+        *largest = bytes.max(*largest);
+    }
+
+    /// What stays when the file is written anew, besides pauses, stacks and states of memory.
+    pub(super) fn fixed_bytes(&self) -> u64 {
+        let renewed: u64 = self.renewed.values().map(|(all, largest)| all - largest).sum();
+        self.other_bytes.saturating_sub(self.memory_bytes + renewed)
     }
 
     pub(super) fn sizes(&mut self, group: u64) -> &mut Sizes {

@@ -33,6 +33,8 @@ struct Made {
     numbers: Numbers,
     template: Pause,
     stacks: HashSet<u32>,
+    /// So many different ones are met.
+    most_stacks: u64,
     summary: Summary,
     lengths: Vec<u64>,
     /// How many lines the faults of each pause have.
@@ -43,7 +45,6 @@ struct Made {
 }
 
 const KINDS: [Kind; 3] = [Kind::SwapIn, Kind::FileMap, Kind::FirstTouch];
-const STACKS: u64 = 300;
 
 impl Made {
     fn new() -> Self {
@@ -52,6 +53,7 @@ impl Made {
             numbers: Numbers(3),
             template: story.pauses[0].clone(),
             stacks: HashSet::new(),
+            most_stacks: 300,
             summary: Summary::default(),
             lengths: Vec::new(),
             faults: HashMap::new(),
@@ -89,7 +91,7 @@ impl Made {
 
     fn stack(&mut self) -> u32 {
         // Few of them are met often.
-        let within = 1 + self.numbers.next(STACKS);
+        let within = 1 + self.numbers.next(self.most_stacks);
         let stack = u32::try_from(self.numbers.next(within)).unwrap() + 1;
         if self.stacks.insert(stack) {
             let addresses =
@@ -226,6 +228,19 @@ impl File1 {
     fn flush(&mut self) {
         self.limited.flush().unwrap();
         self.look();
+    }
+
+    /// Gives it lines in pieces, as the recorder does.
+    fn pieces(&mut self, lines: &[u8]) {
+        const PIECE_BYTES: usize = 64 << 10;
+        let mut rest = lines;
+        while !rest.is_empty() {
+            let end = rest.iter().skip(PIECE_BYTES).position(|byte| *byte == b'\n');
+            let (piece, behind) = rest.split_at(end.map_or(rest.len(), |end| PIECE_BYTES + end + 1));
+            self.limited.lines(piece).unwrap();
+            self.look();
+            rest = behind;
+        }
     }
 
     fn look(&mut self) {
@@ -396,6 +411,202 @@ fn the_worst_pauses_stay_whole_and_every_sum_exact_whatever_the_limit() {
         assert_eq!(end.pauses, read.pauses.len() as u64);
         assert_eq!(end.faults, read.faults.values().sum::<u64>());
     }
+}
+
+/// The longest pauses, the longest first: which, and whether all their faults have lines.
+fn worst(made: &Made, read: &Read) -> Vec<(u64, bool)> {
+    let mut worst: Vec<&Pause> = read.pauses.values().collect();
+    worst.sort_unstable_by_key(|pause| std::cmp::Reverse(pause.duration_ns));
+    let is_whole = |pause: &Pause| {
+        pause.requested_by.is_some() && read.faults.get(&pause.id) == Some(&made.faults[&pause.id])
+    };
+    worst.iter().map(|pause| (pause.id, is_whole(pause))).collect()
+}
+
+/// Pauses of these lengths, each with very many faults, through files of several sizes, with others of few between them.
+/// Gives back how often each was written anew.
+fn giants(
+    mut made: Made,
+    lengths: &[u64],
+    faults: u64,
+    limits: &[u64],
+    whole: impl Fn(usize, &[(u64, bool)]),
+) -> Vec<u64> {
+    let mut files: Vec<File1> = limits.iter().map(|limit| File1::new(*limit)).collect();
+    made.begin();
+    for (number, length) in lengths.iter().enumerate() {
+        made.pause(40_000, 20);
+        made.pause(*length, faults);
+        made.memory();
+        let lines = std::mem::take(&mut made.lines);
+        for (limit, file) in files.iter_mut().enumerate() {
+            file.pieces(&lines);
+            file.flush();
+            // A crash now.
+            if number % 13 == 5 {
+                let read = read(&file.path);
+                check(&made, &read);
+                whole(limit, &worst(&made, &read));
+            }
+        }
+    }
+    made.end();
+    for (limit, file) in files.iter_mut().enumerate() {
+        file.pieces(&made.lines);
+        file.flush();
+        let read = read(&file.path);
+        check(&made, &read);
+        assert!(read.end.is_some() && read.process_ends == 1);
+        whole(limit, &worst(&made, &read));
+    }
+    files.iter().map(|file| file.limited.rewrites()).collect()
+}
+
+/// Different lengths in no order.
+fn shuffled(pauses: u64) -> Vec<u64> {
+    let mut numbers = Numbers(11);
+    let mut lengths: Vec<u64> = (0..pauses).map(|number| 90_000_000 + number * 1_000_003).collect();
+    for last in (1..lengths.len()).rev() {
+        lengths.swap(last, usize::try_from(numbers.next(last as u64 + 1)).unwrap());
+    }
+    lengths
+}
+
+/// Room for one pause of 12,800 faults, for two, and for some.
+const FOR_FEW: [u64; 3] = [300 << 10, 512 << 10, 1 << 20];
+
+fn worst_is_whole(limit: usize, worst: &[(u64, bool)]) {
+    assert!(worst[0].1, "limit {limit}: {worst:?}");
+}
+
+#[test]
+fn the_worst_pause_is_whole_when_its_faults_are_most_of_the_file() {
+    let rewrites = giants(Made::new(), &shuffled(40), 12_800, &FOR_FEW, worst_is_whole);
+    assert!(rewrites.iter().all(|rewrites| (1..=8).contains(rewrites)), "{rewrites:?}");
+}
+
+#[test]
+fn the_worst_pause_is_whole_when_each_is_worse_than_those_before() {
+    let mut lengths = shuffled(40);
+    lengths.sort_unstable();
+    let rewrites = giants(Made::new(), &lengths, 12_800, &FOR_FEW, worst_is_whole);
+    // Each of them has to take the place of the one before; where two have room, every other one.
+    assert!(rewrites[0] <= 40 && rewrites[1] <= 20 && rewrites[2] <= 10, "{rewrites:?}");
+}
+
+#[test]
+fn the_worst_pause_is_whole_when_it_comes_first() {
+    let mut lengths = shuffled(40);
+    lengths.sort_unstable_by_key(|ns| std::cmp::Reverse(*ns));
+    let rewrites = giants(Made::new(), &lengths, 12_800, &FOR_FEW, worst_is_whole);
+    assert!(rewrites.iter().all(|rewrites| (1..=4).contains(rewrites)), "{rewrites:?}");
+}
+
+/// One pause takes most of the smallest of these, when it has 1,500 faults.
+const FOR_FEW_SMALL: [u64; 3] = [46_000, 60_000, 150_000];
+
+/// For files of these sizes, which 480 pauses, half of them with 1,500 faults, and a flush after every other one go through.
+fn check_seldom(rewrites: &[u64]) {
+    let most = [40, 20, 8];
+    assert!(rewrites.iter().zip(most).all(|(rewrites, most)| (1..=most).contains(rewrites)), "{rewrites:?}");
+}
+
+#[test]
+fn in_the_long_run_the_file_is_seldom_written_anew() {
+    let made = Made { most_stacks: 30, ..Made::new() };
+    check_seldom(&giants(made, &shuffled(240), 1_500, &FOR_FEW_SMALL, worst_is_whole));
+}
+
+#[test]
+fn of_pauses_that_are_equally_long_one_stays_whole() {
+    let made = Made { most_stacks: 30, ..Made::new() };
+    let any_is_whole = |limit: usize, worst: &[(u64, bool)]| {
+        assert!(worst.iter().any(|one| one.0 % 2 == 0 && one.1), "limit {limit}: {worst:?}");
+    };
+    check_seldom(&giants(made, &[100_000_000; 240], 1_500, &FOR_FEW_SMALL, any_is_whole));
+}
+
+#[test]
+fn faults_of_pauses_that_never_end_make_way_for_those_of_a_large_one() {
+    let mut made = Made::new();
+    let mut file = File1::new(1 << 20);
+    made.begin();
+    made.pause(900_000_000, 12_800);
+    let without_end =
+        |lines: &[u8]| lines[..lines.len() - 1].iter().rposition(|byte| *byte == b'\n').unwrap() + 1;
+    let lines = std::mem::take(&mut made.lines);
+    let (faults, pause) = lines.split_at(without_end(&lines));
+    file.pieces(faults);
+    // More than may wait, in pauses that have no line.
+    let mut others = Made { pauses: 1_000, ..Made::new() };
+    for _ in 0..32 {
+        others.pause(1_000, 850);
+        let lines = std::mem::take(&mut others.lines);
+        file.pieces(&lines[..without_end(&lines)]);
+    }
+    file.pieces(pause);
+    made.end();
+    file.take(&mut made);
+    file.flush();
+    let read = read(&file.path);
+    check(&made, &read);
+    assert_eq!(worst(&made, &read), [(1, true)]);
+    assert_eq!(read.faults.len(), 1);
+}
+
+#[test]
+fn a_file_that_is_too_small_for_any_pause_has_all_sums() {
+    let none_is_whole = |limit: usize, worst: &[(u64, bool)]| {
+        // The others have 20 faults.
+        assert!(worst.iter().all(|one| one.0 % 2 == 1 || !one.1), "limit {limit}: {worst:?}");
+    };
+    let rewrites = giants(Made::new(), &shuffled(12), 12_800, &[40 << 10, 150 << 10], none_is_whole);
+    assert!(rewrites.iter().all(|rewrites| *rewrites <= 6), "{rewrites:?}");
+}
+
+#[test]
+fn a_pause_that_is_too_large_leaves_the_next_one_whole() {
+    let mut made = Made::new();
+    let mut files = [File1::new(512 << 10), File1::new(5 << 20)];
+    made.begin();
+    for (length, faults) in [(50, 12_800), (60, 12_800), (900, 200_000), (70, 12_800), (80, 12_800), (40, 50)]
+    {
+        made.pause(length * 1_000_000, faults);
+        let lines = std::mem::take(&mut made.lines);
+        files.iter_mut().for_each(|file| file.pieces(&lines));
+    }
+    made.pause(10_000_000_000, 0);
+    made.end();
+    let [small, large] = files.map(|mut file| {
+        file.pieces(&made.lines);
+        file.flush();
+        let read = read(&file.path);
+        check(&made, &read);
+        worst(&made, &read)
+    });
+    assert!(!small[1].1 && small[2] == (5, true), "{small:?}");
+    assert!(large[1] == (3, true) && large[2] == (5, true), "{large:?}");
+}
+
+#[test]
+fn a_pause_with_more_faults_than_wait_in_memory_is_whole_where_there_is_room() {
+    let mut made = Made::new();
+    let mut files = [File1::new(3 << 20), File1::new(7 << 20), File1::new(20 << 20)];
+    made.begin();
+    for (length, faults) in [(50, 60_000), (60, 60_000), (900, 350_000), (70, 12_800)] {
+        made.pause(length * 1_000_000, faults);
+        let lines = std::mem::take(&mut made.lines);
+        files.iter_mut().for_each(|file| file.pieces(&lines));
+    }
+    made.end();
+    let worst = files.map(|mut file| {
+        file.pieces(&made.lines);
+        file.flush();
+        let read = read(&file.path);
+        check(&made, &read);
+        worst(&made, &read)
+    });
+    assert_eq!(worst.map(|worst| worst[0]), [(3, false), (3, true), (3, true)]);
 }
 
 #[test]
