@@ -318,8 +318,8 @@ fn compare_with_the_first_version(bytes: &[u8]) {
     };
     let options = Options { process: None, seed: 1, smallest_difference: 0.05 };
     let Ok(compared) = compare(&input(one), &input(other), &options) else { return };
-    render_comparison(&compared.comparison, &Default::default());
-    render_html(&compared.comparison);
+    let _ = render_comparison(&compared.comparison, &Default::default());
+    let _ = render_html(&compared.comparison);
     render_json(&compared.comparison).unwrap();
 }
 

@@ -10,7 +10,7 @@ use super::{
     recognised::{Besides, find, only, report},
     recorded::Recorded,
     several,
-    tracing::{asked_ns, options, recordable, trace_shown, until},
+    tracing::{Shown, asked_ns, options, recordable, trace_shown, until},
     windows::{chosen, unit},
 };
 use crate::{
@@ -49,11 +49,9 @@ pub(super) fn trace(
     let newcomers = scope.matching.is_some() || scope.follow_forks;
     let traced = trace_shown(
         scope,
-        &asked,
         &options(trace, global),
         started,
-        until(trace),
-        unit(&trace.windows),
+        Shown { asked: asked.clone(), until: until(trace), unit: unit(&trace.windows) },
         recorded.recorder(),
         || {},
     );

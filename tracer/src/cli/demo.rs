@@ -15,7 +15,7 @@ use super::{
     output::Output,
     recognised::{Besides, find, only, report},
     recorded::Recorded,
-    tracing::trace_shown,
+    tracing::{Shown, trace_shown},
 };
 use crate::{
     demo::compare,
@@ -48,20 +48,20 @@ pub(super) fn demo(arguments: &DemoArgs, global: Global, started: Instant) -> an
     let stdout = target.stdout.take().context("the demo target has no standard output")?;
     // Read from a thread of its own, so that the target never waits for its reader.
     let account = std::thread::spawn(move || std::io::read_to_string(stdout));
-    let (asked, until) = (found.describe(), "tracing its pauses".to_owned());
+    let shown = Shown { asked: found.describe(), until: "tracing its pauses".to_owned(), unit: Unit::Pause };
     let what = Recordable {
-        asked: asked.clone(),
+        asked: shown.asked.clone(),
         max_size_bytes: None,
         memory_interval: Duration::from_secs(1),
         worst: 5,
+        listed: usize::MAX,
     };
     let mut recorded = Recorded::begin(arguments.record.as_deref(), output.needs_recording(), what)?;
     let recorder = recorded.recorder();
-    let mut traced =
-        trace_shown(Scope::of(found), &asked, &options, started, until, Unit::Pause, recorder, || {
-            // When the target is gone the trace ends by itself.
-            let _ = stdin.write_all(b"go\n");
-        })?;
+    let mut traced = trace_shown(Scope::of(found), &options, started, shown, recorder, || {
+        // When the target is gone the trace ends by itself.
+        let _ = stdin.write_all(b"go\n");
+    })?;
     if let Some(detaching) = traced.detaching.take() {
         detaching.at_exit();
     }

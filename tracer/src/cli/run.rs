@@ -12,7 +12,7 @@ use super::{
     recorded::Recorded,
     report_args::ReportFormat,
     several,
-    tracing::{asked_ns, options, recordable, trace_shown, until},
+    tracing::{Shown, asked_ns, options, recordable, trace_shown, until},
     windows::{chosen, unit},
 };
 use crate::{
@@ -44,11 +44,9 @@ pub(super) fn run(arguments: &RunArgs, global: Global, started: Instant) -> anyh
     let mut recorded = recorded.inspect_err(|_| held.kill())?;
     let traced = trace_shown(
         scope,
-        &asked,
         &options(trace, global),
         started,
-        until(trace),
-        unit(&trace.windows),
+        Shown { asked: asked.clone(), until: until(trace), unit: unit(&trace.windows) },
         recorded.recorder(),
         || held.release(),
     );

@@ -43,14 +43,23 @@ pub(super) fn options(arguments: &TraceArgs, global: Global) -> Options {
     }
 }
 
-/// Traces, with the live line on the terminal, which calls windows `unit`. `ready` runs as soon as the probes are in place.
+/// What the terminal shows of a trace.
+#[derive(Clone, Debug)]
+pub(super) struct Shown {
+    /// What is traced, in words.
+    pub(super) asked: String,
+    /// How long it will last, in words.
+    pub(super) until: String,
+    /// What windows are called.
+    pub(super) unit: Unit,
+}
+
+/// Traces, with the live line on the terminal. `ready` runs as soon as the probes are in place.
 pub(super) fn trace_shown(
     scope: Scope,
-    asked: &str,
     options: &Options,
     started: Instant,
-    until: String,
-    unit: Unit,
+    shown: Shown,
     recorder: Option<&Recorder>,
     ready: impl FnOnce(),
 ) -> anyhow::Result<Traced> {
@@ -76,7 +85,8 @@ pub(super) fn trace_shown(
         .enable_all()
         .build()
         .context("the event loop could not be started")?;
-    let mut observer = Both { terminal: Terminal::new(asked.to_owned(), until, unit), ready: Some(ready) };
+    let mut observer =
+        Both { terminal: Terminal::new(shown.asked, shown.until, shown.unit), ready: Some(ready) };
     Ok(runtime.block_on(trace(scope, options, started, &mut observer, recorder))?)
 }
 
@@ -87,6 +97,7 @@ pub(super) fn recordable(arguments: &TraceArgs, asked: &str) -> Recordable {
         max_size_bytes: arguments.max_size,
         memory_interval: arguments.memory_interval,
         worst: arguments.top as usize,
+        listed: if arguments.all { usize::MAX } else { arguments.top as usize },
     }
 }
 

@@ -44,7 +44,7 @@ impl ProcessRecorder {
         pid: u32,
         schedule_seen: bool,
     ) -> Self {
-        let kept = recording.borrow().what.worst;
+        let listed = recording.borrow().what.listed;
         Self {
             recording,
             process,
@@ -53,7 +53,7 @@ impl ProcessRecorder {
             stacks: Numbered::of(process),
             modules: 0,
             build_ids: HashMap::new(),
-            memory: Longest::new(kept),
+            memory: Longest::new(listed),
         }
     }
 

@@ -53,6 +53,8 @@ pub struct Recordable {
     pub memory_interval: Duration,
     /// So many of the worst pauses are reported: the state of memory is read at their ends as well.
     pub worst: usize,
+    /// So many of the longest pauses are listed in the report at most, with the state of memory at their ends.
+    pub listed: usize,
 }
 
 /// What has been written.
