@@ -1,5 +1,12 @@
 //! The one message that a failure ends with.
 
+use std::{
+    io::Write as _,
+    sync::{Mutex, PoisonError},
+};
+
+use indicatif::ProgressBar;
+
 /// The error and its causes, joined; a cause that the text before it already tells is left out.
 #[must_use]
 pub fn message(error: &(dyn std::error::Error + 'static)) -> String {
@@ -23,11 +30,22 @@ macro_rules! tell {
     };
 }
 
+/// What stands on the terminal's last line for the time being.
+static STANDING: Mutex<Option<ProgressBar>> = Mutex::new(None);
+
+/// This stands on the terminal's last line from now on: it makes way for what is told.
+pub fn stands(bar: Option<ProgressBar>) {
+    *STANDING.lock().unwrap_or_else(PoisonError::into_inner) = bar;
+}
+
 /// What [`tell!`] does.
 pub fn say(what: std::fmt::Arguments<'_>) {
-    use std::io::Write as _;
     // With `eprintln` a reader that has gone away would end the program.
-    let _ = writeln!(std::io::stderr().lock(), "pauselens: {what}");
+    let say = || drop(writeln!(std::io::stderr().lock(), "pauselens: {what}"));
+    match &*STANDING.lock().unwrap_or_else(PoisonError::into_inner) {
+        Some(bar) => bar.suspend(say),
+        None => say(),
+    }
 }
 
 #[cfg(test)]

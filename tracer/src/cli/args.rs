@@ -24,6 +24,15 @@ Exit status: 0 done; 1 the trace could not start or the input is unusable; 2 wro
 const EXIT_STATUS: &str = "\
 Exit status: 0 done; 1 the trace could not start or the input is unusable; 2 wrong usage; 3 the result is incomplete \
 (details were dropped, the target ended early) although the report was printed.";
+const EXPOSURE_STATUS: &str = "\
+Exit status: 0 done; 1 the process can't be looked at, or the report not written; 2 wrong usage; 3 a part of the report \
+is missing: it says which.";
+const CHECK_STATUS: &str = "\
+Exit status: 0 everything that tracing needs is here; 1 something is missing; 2 wrong usage.";
+const RUNTIMES_STATUS: &str = "Exit status: 0 done; 1 there is no such runtime; 2 wrong usage.";
+const DEMO_STATUS: &str = "\
+Exit status: 0 the trace agrees with the target's own account; 1 the trace could not start; 2 wrong usage; 3 it does not \
+agree, or the result is incomplete.";
 
 /// Watches a process's stop-the-world pauses and says why the long ones were long.
 #[derive(Debug, Parser)]
@@ -56,13 +65,16 @@ pub enum Command {
     #[command(after_help = EXIT_STATUS)]
     Run(RunArgs),
     /// How much of a process's memory is swapped out, and what its next pause would cost
-    #[command(after_help = EXIT_STATUS)]
+    #[command(after_help = EXPOSURE_STATUS)]
     Exposure(ExposureArgs),
     /// Test each thing that tracing needs, by itself
+    #[command(after_help = CHECK_STATUS)]
     Check(CheckArgs),
     /// List the runtimes whose pauses are known, with the versions tested
+    #[command(after_help = RUNTIMES_STATUS)]
     Runtimes(RuntimesArgs),
     /// Trace a built-in target whose faults are known
+    #[command(after_help = DEMO_STATUS)]
     Demo(DemoArgs),
     /// Write shell completions and manual pages into a folder
     #[command(hide = true)]

@@ -21,6 +21,9 @@ use crate::{
     target::Target,
 };
 
+/// What is done between the trace and its report.
+pub(super) const NAMING: &str = "finding the names of what was seen";
+
 /// Traces, then reports.
 pub(super) fn attach(arguments: &AttachArgs, global: Global, started: Instant) -> anyhow::Result<Exit> {
     let output = Output::open(arguments.report.format, arguments.report.output.as_deref(), global)?;
@@ -38,6 +41,7 @@ pub(super) fn trace(
     global: Global,
     started: Instant,
 ) -> anyhow::Result<Exit> {
+    output.doing("looking at the process");
     let scope = scope(which, trace)?;
     let asked = describe(&scope);
     let mut recorded = Recorded::begin(record, output.needs_recording(), recordable(trace, &asked))?;
@@ -46,6 +50,7 @@ pub(super) fn trace(
         ([subject], true) => Before::take(subject),
         _ => Before::untaken(),
     };
+    output.done();
     let newcomers = scope.matching.is_some() || scope.follow_forks;
     let traced = trace_shown(
         scope,
@@ -56,6 +61,7 @@ pub(super) fn trace(
         || {},
     );
     let mut traced = traced?;
+    output.doing(NAMING);
     // The report does not wait for the probes to be gone; the end of the program does.
     if let Some(detaching) = traced.detaching.take() {
         detaching.at_exit();

@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    io::{self, IsTerminal as _, Write as _},
+    io::{self, Write as _},
     path::{Path, PathBuf},
 };
 
@@ -33,16 +33,18 @@ pub(super) fn compare(arguments: &CompareArgs, global: Global) -> anyhow::Result
     if let Some(input) = inputs().find(|input| output.is_some_and(|output| is_same(output, input))) {
         bail!("{} is one of the recordings; name another file with --output", input.display());
     }
-    let reading = progress::shown();
+    let reading = progress::reading();
     let mut unreadable = Vec::new();
     let a = side("A", &arguments.a, &mut unreadable)?;
     let b = side("B", &arguments.b, &mut unreadable)?;
+    reading.now("comparing");
     let mut compared = compare_sides(&a, &b, &arguments.options())?;
-    drop(reading);
     for left_out in &unreadable {
         compared.comparison.notes.push(format!("Left out: {left_out}."));
     }
-    put(&render(&compared, arguments, global)?, output)?;
+    let rendered = render(&compared, arguments, global)?;
+    drop(reading);
+    put(&rendered, output)?;
     let whole = unreadable.is_empty() && !compared.is_partial();
     Ok(if whole { Exit::Done } else { Exit::Incomplete })
 }
@@ -72,10 +74,7 @@ fn side(name: &str, files: &[PathBuf], unreadable: &mut Vec<String>) -> anyhow::
 fn render(compared: &Compared, arguments: &CompareArgs, global: Global) -> anyhow::Result<String> {
     let comparison = &compared.comparison;
     Ok(match arguments.format {
-        CompareFormat::Text => {
-            let to_terminal = arguments.output.is_none() && io::stdout().is_terminal();
-            render_comparison(comparison, &style(global, to_terminal))
-        }
+        CompareFormat::Text => render_comparison(comparison, &style(global, arguments.output.is_none())),
         CompareFormat::Json => render_json(comparison).context("the comparison can't be written as JSON")?,
         CompareFormat::Html => render_html(comparison),
         CompareFormat::Flamegraph => flame(compared, arguments.by.into(), arguments.per.into())?,

@@ -10,7 +10,7 @@ use anyhow::{Context as _, bail};
 
 use super::{
     args::{DemoArgs, Global},
-    attach::finish,
+    attach::{NAMING, finish},
     exit::Exit,
     output::Output,
     recognised::{Besides, find, only, report},
@@ -31,6 +31,7 @@ use crate::{
 pub(super) fn demo(arguments: &DemoArgs, global: Global, started: Instant) -> anyhow::Result<Exit> {
     let mut output = Output::open(arguments.format.into(), arguments.output.as_deref(), global)?
         .apart_from(arguments.record.as_deref())?;
+    output.doing("preparing the target");
     let mut target = DemoTarget::start()?;
     let found = find(target.child.id(), &Chosen::Recognised)?;
     let options = Options {
@@ -58,10 +59,12 @@ pub(super) fn demo(arguments: &DemoArgs, global: Global, started: Instant) -> an
     };
     let mut recorded = Recorded::begin(arguments.record.as_deref(), output.needs_recording(), what)?;
     let recorder = recorded.recorder();
+    output.done();
     let mut traced = trace_shown(Scope::of(found), &options, started, shown, recorder, || {
         // When the target is gone the trace ends by itself.
         let _ = stdin.write_all(b"go\n");
     })?;
+    output.doing(NAMING);
     if let Some(detaching) = traced.detaching.take() {
         detaching.at_exit();
     }

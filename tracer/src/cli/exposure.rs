@@ -31,6 +31,7 @@ const WITHIN: Duration = Duration::from_secs(20);
 /// Looks, measures, estimates, prints.
 pub(super) fn exposure(arguments: &ExposureArgs, global: Global) -> anyhow::Result<Exit> {
     let mut output = Output::open(arguments.format.into(), arguments.output.as_deref(), global)?;
+    output.doing("looking at the memory");
     let target = Target::open(arguments.pid)?;
     let (build_id, recognised) = runtime_of(&target);
     let layout = recognised.as_ref().map_or(Layout::Plain, |recognised| layout(recognised.kind));

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::progress::{self, Shown};
 use crate::{
     report::{
         live::{Live, live_line},
@@ -20,17 +21,21 @@ pub(super) struct Terminal {
     until: String,
     unit: Unit,
     bar: ProgressBar,
+    /// Until it is attached.
+    placing: Option<Shown>,
 }
 
 impl Terminal {
     /// `what` is traced, `until` is said with it, and windows are called `unit`.
     pub(super) fn new(what: String, until: String, unit: Unit) -> Self {
-        Self { what, until, unit, bar: ProgressBar::hidden() }
+        let placing = Some(progress::doing("placing probes"));
+        Self { what, until, unit, bar: ProgressBar::hidden(), placing }
     }
 }
 
 impl Observer for Terminal {
     fn attached(&mut self, threads: usize) {
+        self.placing = None;
         let plural = if threads == 1 { "" } else { "s" };
         tell!("attached to {} ({threads} thread{plural}); {}", self.what, self.until);
         self.bar = ProgressBar::new_spinner();

@@ -10,6 +10,7 @@ use anyhow::{Context as _, bail};
 
 use super::{
     args::Global,
+    progress::{self, Shown},
     recorded::Recorded,
     rendering::{is_same, refuse_terminal, style},
     report_args::{FormatArgs, ReportFormat},
@@ -33,6 +34,8 @@ pub(super) struct Output {
     global: Global,
     file: Option<Kept>,
     brief: bool,
+    /// Until the report is written.
+    shown: Option<Shown>,
 }
 
 #[derive(Debug)]
@@ -49,7 +52,7 @@ impl Output {
     pub(super) fn open(format: FormatArgs, path: Option<&Path>, global: Global) -> anyhow::Result<Self> {
         refuse_terminal(format.format.into(), path.is_none() && io::stdout().is_terminal())?;
         let file = path.map(Kept::open).transpose()?;
-        Ok(Self { format, global, file, brief: false })
+        Ok(Self { format, global, file, brief: false, shown: None })
     }
 
     /// The report and the recording can't be one file: the one would be written over the other.
@@ -70,7 +73,20 @@ impl Output {
 
     /// A few lines on standard output: the whole is recorded.
     pub(super) fn brief(global: Global) -> Self {
-        Self { format: FormatArgs::default(), global, file: None, brief: true }
+        Self { format: FormatArgs::default(), global, file: None, brief: true, shown: None }
+    }
+
+    /// Says on a terminal what is done from now on, should it take long, until the report is written.
+    pub(super) fn doing(&mut self, what: &'static str) {
+        match &self.shown {
+            Some(shown) => shown.now(what),
+            None => self.shown = Some(progress::doing(what)),
+        }
+    }
+
+    /// Something else is shown now.
+    pub(super) fn done(&mut self) {
+        self.shown = None;
     }
 
     /// Whether what is written here is drawn from a recording.
@@ -124,6 +140,7 @@ impl Output {
     }
 
     fn draw(&mut self, recorded: &Recorded) -> anyhow::Result<()> {
+        self.doing("drawing");
         let path = recorded.path().context("nothing was recorded to draw from")?;
         let recording = Recording::open(path)?;
         let FormatArgs { format, by } = self.format;
@@ -136,12 +153,12 @@ impl Output {
 
     /// How text is rendered for this place.
     pub(super) fn style(&self) -> Style {
-        let to_terminal = self.is_standard() && io::stdout().is_terminal();
-        style(self.global, to_terminal)
+        style(self.global, self.is_standard())
     }
 
     /// Writes a rendered report.
     pub(super) fn put(&mut self, text: &[u8]) -> anyhow::Result<()> {
+        self.done();
         let Some(kept) = &mut self.file else { return print(text) };
         if let Err(error) = kept.write(text) {
             print(text)?;

@@ -7,10 +7,13 @@ use std::{
     path::Path,
 };
 
+use anstream::{AutoStream, ColorChoice};
 use anyhow::{Context as _, bail};
+use rustix::termios::tcgetwinsize;
 
 use super::{
     args::{Colour, Global},
+    progress::{Shown, UntilWritten},
     report_args::FormatArgs,
 };
 use crate::{
@@ -21,7 +24,7 @@ use crate::{
     },
 };
 
-/// Writes the recording as a picture to `output`, or to standard output.
+/// Writes the recording as a picture to `output`, or to standard output. `reading` is shown until then.
 ///
 /// # Errors
 /// When it can't be read any more, `output` can't be written to, or a terminal can't show the picture.
@@ -31,13 +34,13 @@ pub(super) fn render(
     listed: Listed,
     output: Option<&Path>,
     global: Global,
+    reading: Shown,
 ) -> anyhow::Result<()> {
     let picture = Picture::from(format.format);
-    let to_terminal = output.is_none() && io::stdout().is_terminal();
-    refuse_terminal(picture, to_terminal)?;
-    let wish = Wish { picture, style: style(global, to_terminal), listed, by: format.by.into() };
+    refuse_terminal(picture, output.is_none() && io::stdout().is_terminal())?;
+    let wish = Wish { picture, style: style(global, output.is_none()), listed, by: format.by.into() };
     let Some(path) = output else {
-        let mut out = BufWriter::new(io::stdout().lock());
+        let mut out = BufWriter::new(UntilWritten::new(io::stdout().lock(), reading));
         let written = pictures::write(recording, &wish, &mut out).and_then(|()| Ok(out.flush()?));
         return match written {
             // Whoever read us has had enough.
@@ -67,14 +70,22 @@ pub(super) fn refuse_terminal(picture: Picture, to_terminal: bool) -> anyhow::Re
     Ok(())
 }
 
-/// How text is rendered.
-pub(super) fn style(global: Global, to_terminal: bool) -> Style {
+/// How text is rendered: for a file, or for standard output. There the library that colours help has the say on
+/// terminals, `NO_COLOR` and the like.
+pub(super) fn style(global: Global, is_standard: bool) -> Style {
     let colour = match global.color {
         Colour::Always => true,
         Colour::Never => false,
-        Colour::Auto => to_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
+        Colour::Auto => is_standard && AutoStream::choice(&io::stdout()) != ColorChoice::Never,
     };
-    Style { colour, width: 100, verbose: global.verbose > 0 }
+    let width = if is_standard { terminal_columns() } else { None };
+    let verbose = global.verbose > 0;
+    width.map_or(Style { colour, verbose, ..Style::default() }, |width| Style { colour, verbose, width })
+}
+
+/// The width of the terminal that standard output is, if it is one that knows.
+fn terminal_columns() -> Option<usize> {
+    tcgetwinsize(io::stdout()).ok().map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 
 pub(super) fn is_broken_pipe(error: &anyhow::Error) -> bool {

@@ -1,7 +1,5 @@
 //! `pauselens report`: what a recording tells.
 
-use std::io::{self, IsTerminal as _};
-
 use anyhow::bail;
 
 use super::{
@@ -15,17 +13,20 @@ use crate::{recording::Recording, tell};
 
 /// Reads the recording, writes what was asked for, and names what is missing.
 pub(super) fn report(arguments: &ReportFileArgs, global: Global) -> anyhow::Result<Exit> {
-    let reading = progress::shown();
+    let reading = progress::reading();
     let mut recording = Recording::open(&arguments.recording)?;
-    // The report itself may go to the terminal that the bar is on.
-    let reading = Some(reading).filter(|_| arguments.output.is_some() || !io::stdout().is_terminal());
     if let Some(process) = arguments.process {
         let number = find(&recording, process)?;
         recording.keep_only(number);
     }
-    let rendered =
-        render(&recording, arguments.format, arguments.listed(), arguments.output.as_deref(), global);
-    drop(reading);
+    let rendered = render(
+        &recording,
+        arguments.format,
+        arguments.listed(),
+        arguments.output.as_deref(),
+        global,
+        reading,
+    );
     let problems = recording.all_problems();
     for problem in &problems {
         tell!("{}: {}", recording.path.display(), problem.what);

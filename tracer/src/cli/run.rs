@@ -4,7 +4,7 @@ use std::{process::Stdio, time::Instant};
 
 use super::{
     args::{Global, RunArgs},
-    attach::finish,
+    attach::{NAMING, finish},
     exit::Exit,
     exposed::Before,
     output::Output,
@@ -35,6 +35,7 @@ pub(super) fn run(arguments: &RunArgs, global: Global, started: Instant) -> anyh
         command.stdout(Stdio::from(std::io::stderr()));
     }
     let chosen = chosen(&trace.windows)?;
+    output.doing("looking at the command");
     let mut held = Held::start(command)?;
     let (mut scope, described) = scope(held.pid(), chosen).inspect_err(|_| held.kill())?;
     scope.follow_forks = trace.follow_forks;
@@ -42,6 +43,7 @@ pub(super) fn run(arguments: &RunArgs, global: Global, started: Instant) -> anyh
     let asked = if trace.follow_forks { format!("{described}, with its children") } else { described };
     let recorded = Recorded::begin(record, output.needs_recording(), recordable(trace, &asked));
     let mut recorded = recorded.inspect_err(|_| held.kill())?;
+    output.done();
     let traced = trace_shown(
         scope,
         &options(trace, global),
@@ -51,6 +53,7 @@ pub(super) fn run(arguments: &RunArgs, global: Global, started: Instant) -> anyh
         || held.release(),
     );
     let mut traced = traced.inspect_err(|_| held.kill())?;
+    output.doing(NAMING);
     if let Some(detaching) = traced.detaching.take() {
         detaching.at_exit();
     }

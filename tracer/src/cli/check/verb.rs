@@ -9,12 +9,14 @@ use crate::{
         Exit,
         args::{CheckArgs, Global},
         output::print,
+        progress,
     },
     probe::{Tracefs, gather},
 };
 
 /// Tests, prints, and fails when something indispensable is missing.
 pub(in crate::cli) fn check(arguments: &CheckArgs, _global: Global) -> anyhow::Result<Exit> {
+    let trying = progress::doing("trying what tracing needs");
     let mut findings = host::rights();
     findings.extend(host::kernel());
     match Tracefs::open() {
@@ -52,6 +54,7 @@ pub(in crate::cli) fn check(arguments: &CheckArgs, _global: Global) -> anyhow::R
         let all = findings.len();
         text.push_str(&format!("\n{missing} of {all} things are missing: see MISSING above.\n"));
     }
+    drop(trying);
     print(text.as_bytes())?;
     Ok(if missing == 0 { Exit::Done } else { Exit::Failed })
 }
