@@ -19,11 +19,17 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tracer::{
     recording::{Item, Recording, Wanted},
-    report::model::{Ended as TraceEnded, Report, State},
+    report::{
+        model::{Ended as TraceEnded, Report, State},
+        processes::ProcessesReport,
+    },
 };
 
 /// Recorded with the first version: `pauselens demo --record`.
 const V1: &str = "v1.jsonl.zst";
+
+/// Two processes, in a cgroup, with the state of memory at the ends of their pauses: `attach --pid A,B --record`.
+const V1_SEVERAL: &str = "v1-several.jsonl.zst";
 
 fn kept(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recordings").join(name)
@@ -278,6 +284,38 @@ fn a_table_of_pauses() {
     for part in budget.parts() {
         assert_eq!(sum(&format!("{}_ns", part.name)), part.ns, "{}", part.name);
     }
+}
+
+#[test]
+fn several_processes_of_the_first_version_read_to_the_reports_that_were_recorded() {
+    let lines = lines(V1_SEVERAL);
+    let mut expected: Vec<Report> = of_type(&lines, "process_end")
+        .map(|end| serde_json::from_value(end["report"].clone()).unwrap())
+        .collect();
+    // The one that ended first comes first there.
+    expected.sort_by_key(|report| report.target.pid);
+    let ended = report(&kept(V1_SEVERAL), &["--format", "json"]);
+    assert_eq!((ended.code(), ended.stderr.as_str()), (0, ""), "{}", ended.told());
+    let read: ProcessesReport = serde_json::from_str(&ended.stdout).unwrap();
+    assert!(read.processes.len() == 2 && read.processes == expected);
+    let recording = Recording::open(&kept(V1_SEVERAL)).unwrap();
+    assert_eq!(Some(&read.trace), recording.end.as_ref().unwrap().trace.as_ref());
+
+    for expected in &expected {
+        let pid = expected.target.pid.to_string();
+        let one = report(&kept(V1_SEVERAL), &["--format", "json", "--process", &pid]);
+        assert_eq!((one.code(), &one.report()), (0, expected));
+        // The states of memory in the pauses are those of the lines.
+        for pause in &expected.pauses {
+            let memory = pause.memory.as_ref().unwrap();
+            let is_there = of_type(&lines, "memory").any(|line| {
+                line["at_ns"] == memory.at_ns && line["resident_bytes"] == memory.resident_bytes.unwrap()
+            });
+            assert!(is_there && memory.cgroup.as_ref().unwrap().path == "/pauselens-golden", "{memory:?}");
+        }
+    }
+    let text = report(&kept(V1_SEVERAL), &[]);
+    assert!(text.stdout.contains("memory at its end: "), "{}", text.told());
 }
 
 /// Every input that the fuzzer has found worth keeping.
