@@ -171,6 +171,12 @@ fn finds_the_pauses_of_go_1_19() {
     assert_eq!((reason.name.as_str(), reason.is_gc), ("unknown (Go 1.19 does not say)", None));
 }
 
+/// The other machine, and what Go calls it.
+const OTHER: (Machine, &str) = match Machine::HOST {
+    Machine::X86_64 => (Machine::Aarch64, "arm64"),
+    Machine::Aarch64 => (Machine::X86_64, "amd64"),
+};
+
 /// GNU objdump sees the same return instructions in every function.
 #[test]
 fn returns_are_those_that_objdump_shows() {
@@ -188,6 +194,44 @@ fn returns_are_those_that_objdump_shows() {
         functions_where(&image, |_| true).into_iter().filter(|function| function.size_bytes > 0).collect();
     let found = functions.iter().flat_map(|function| exits(&image, function).unwrap().returns);
     assert_eq!(found.map(|address| address.0).collect::<BTreeSet<u64>>(), shown);
+}
+
+/// Go's own disassembler sees the same return instructions in every function for the other machine.
+#[test]
+fn returns_for_the_other_machine_are_those_that_go_shows() {
+    let folder = tempfile::tempdir().unwrap();
+    let (source, program) = (folder.path().join("other.go"), folder.path().join("other"));
+    fs::write(&source, PLAIN).unwrap();
+    let (other, goarch) = OTHER;
+    go::build_in("1.27.3", &source, &program, &[], &[("CGO_ENABLED", "0"), ("GOARCH", goarch)]);
+    let listing = go::objdump("1.27.3", &program);
+    // `  file.go:12   0x11070   d65f03c0   RET`, with tabs between.
+    let shown: BTreeSet<u64> = listing
+        .lines()
+        .map(|line| line.split_whitespace().collect::<Vec<_>>())
+        .filter(|words| words.get(3) == Some(&"RET"))
+        .map(|words| u64::from_str_radix(words[1].trim_start_matches("0x"), 16).unwrap())
+        .collect();
+    assert!(shown.len() > 1000, "{}", shown.len());
+    let image = Image::open_for(other, File::open(&program).unwrap(), program.clone()).unwrap();
+    // The linker's marks between parts of the text have a size, and are no code.
+    let is_code = |function: &Function| function.size_bytes > 0 && !function.name.starts_with("go:");
+    let functions: Vec<Function> = functions_where(&image, |_| true).into_iter().filter(is_code).collect();
+    let (mut found, mut refused) = (BTreeSet::new(), Vec::new());
+    for function in &functions {
+        match exits(&image, function) {
+            Ok(exits) => found.extend(exits.returns.iter().map(|address| address.0)),
+            Err(error) => refused.push((function, error.to_string())),
+        }
+    }
+    // Written by hand, with words in them that are no instructions.
+    let by_hand = |name: &str| matches!(name, "runtime.rt0_go.abi0" | "runtime.systemstack_switch.abi0");
+    assert!(refused.iter().all(|(function, _)| by_hand(&function.name)), "{refused:?}");
+    let in_refused = |address: &u64| {
+        let holds = |function: &Function| (0..function.size_bytes).contains(&(address - function.address.0));
+        refused.iter().any(|(function, _)| *address >= function.address.0 && holds(function))
+    };
+    assert_eq!(found, shown.into_iter().filter(|address| !in_refused(address)).collect());
 }
 
 /// A stripped program that C code was linked into keeps some dynamic symbols: they must not hide Go's own
@@ -239,10 +283,7 @@ fn a_program_for_the_other_machine_is_read_but_not_opened_for_probes() {
     let folder = tempfile::tempdir().unwrap();
     let (source, program) = (folder.path().join("other.go"), folder.path().join("other"));
     fs::write(&source, PLAIN).unwrap();
-    let (other, goarch) = match Machine::HOST {
-        Machine::X86_64 => (Machine::Aarch64, "arm64"),
-        Machine::Aarch64 => (Machine::X86_64, "amd64"),
-    };
+    let (other, goarch) = OTHER;
     go::build_in("1.27.3", &source, &program, &[], &[("CGO_ENABLED", "0"), ("GOARCH", goarch)]);
     let error = Image::open(File::open(&program).unwrap(), program.clone()).unwrap_err();
     assert!(error.to_string().contains("is for ELF machine"), "{error}");

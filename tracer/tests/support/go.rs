@@ -47,6 +47,19 @@ pub(crate) fn build(version: &str, source: &Path, out: &Path, flags: &[&str]) {
     build_in(version, source, out, flags, &[("CGO_ENABLED", "0")]);
 }
 
+/// Go's own disassembly of a program.
+#[allow(dead_code, reason = "each test file includes this module and uses a part of it")]
+pub(crate) fn objdump(version: &str, program: &Path) -> String {
+    let go = toolchain(version);
+    let mut command = Command::new(&go);
+    command.args(["tool", "objdump"]).arg(program).env("GOTOOLCHAIN", "local");
+    command.env("GOROOT", go.ancestors().nth(2).unwrap_or(Path::new("/")));
+    command.env("GOCACHE", cache().join("go-build"));
+    let output = command.output().unwrap_or_else(|error| panic!("can't run {}: {error}", go.display()));
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
 /// Builds a program with these environment variables, such as `CGO_ENABLED` and `GOARCH`.
 ///
 /// # Panics
