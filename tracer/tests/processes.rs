@@ -317,11 +317,10 @@ fn an_exec_begins_anew_where_children_are_followed() {
     drop(before);
 }
 
-#[test]
-fn an_exec_of_the_same_file_begins_anew_as_well() {
+/// The program makes four pauses, runs itself anew in the way that `exec` says, and makes six more: two parts of the trace.
+fn an_exec_begins_anew(exec: char, wait_ms: u32) {
     let program = Program::new();
-    let words = format!("t r p4 x {} s300 p6", program.path.display());
-    let before = program.told(&words);
+    let before = program.told(&format!("t r p4 {exec} {} s{wait_ms} p6", program.path.display()));
     let pid = before.pid();
     let command = ["attach", "--pid", &pid.to_string(), "--follow-forks", "--format", "json"];
     let mut running = attached(tracer(&command));
@@ -334,22 +333,15 @@ fn an_exec_of_the_same_file_begins_anew_as_well() {
     assert_eq!(pauses(&report), [4, 6], "{}", ended.told());
 }
 
+#[test]
+fn an_exec_of_the_same_file_begins_anew_as_well() {
+    an_exec_begins_anew('x', 300);
+}
+
 /// The thread that runs the new program takes the first one's place, and what was attached to that one is gone.
 #[test]
 fn an_exec_by_another_thread_begins_anew() {
-    let program = Program::new();
-    let words = format!("t r p4 X {} s1000 p6", program.path.display());
-    let before = program.told(&words);
-    let pid = before.pid();
-    let command = ["attach", "--pid", &pid.to_string(), "--follow-forks", "--format", "json"];
-    let mut running = attached(tracer(&command));
-    program.go();
-    running.says(&format!("pauselens: attached to {pid}"));
-    let ended = running.ended();
-    assert_eq!(ended.code(), 0, "{}", ended.told());
-    let report = several(&ended);
-    is_whole(&report);
-    assert_eq!(pauses(&report), [4, 6], "{}", ended.told());
+    an_exec_begins_anew('X', 1000);
 }
 
 #[test]

@@ -110,15 +110,7 @@ function scatterBlock() {
       sort & (32 | 128) ? line(el("span", { class: "faint" }, "~ inferred")) : null);
   }
   const chart = new Chart({ height: 340, draw, label: "Faults over time and memory. Left and right: the fault before and after; Enter: open its pause; plus and minus: zoom" });
-  brushes(chart, left, right, (px, py) => {
-    const i = nearest(px, py);
-    if (i >= 0) openPause(of.pause[i], chart.canvas);
-  }, (px, py, event) => {
-    const i = nearest(px, py);
-    chart.canvas.style.cursor = i >= 0 ? "pointer" : "crosshair";
-    if (i >= 0) tell(i, event.clientX, event.clientY);
-    else hideTip();
-  });
+  picks(chart, left, right, nearest, (i) => of.pause[i], tell);
   chart.canvas.addEventListener("keydown", (event) => {
     if (timeKeys(event)) return;
     const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;

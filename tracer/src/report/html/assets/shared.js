@@ -67,6 +67,18 @@ function brushes(chart, left, right, click, hover) {
   canvas.addEventListener("dblclick", resetRange);
   canvas.addEventListener("blur", hideTip);
 }
+// What is nearest to the pointer: a click opens its pause, the pointer over it tells of it.
+function picks(chart, left, right, nearest, pauseOf, tell) {
+  brushes(chart, left, right, (px, py) => {
+    const i = nearest(px, py);
+    if (i >= 0) openPause(pauseOf(i), chart.canvas);
+  }, (px, py, event) => {
+    const i = nearest(px, py);
+    chart.canvas.style.cursor = i >= 0 ? "pointer" : "crosshair";
+    if (i >= 0) tell(i, event.clientX, event.clientY);
+    else hideTip();
+  });
+}
 function drawBrush(chart, ctx, top, bottom) {
   if (!chart.brush) return;
   ctx.fillStyle = colour("strong");

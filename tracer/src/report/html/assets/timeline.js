@@ -103,15 +103,7 @@ function timelineBlock() {
     tell(i, box.left + timeScale(LEFT, right())(at), box.top + y(lengths[i]));
   }
   const chart = new Chart({ height: 250, draw, label: `Timeline of ${count(pauses().of)} ${many}. Left and right: the one before and after; up and down: the next longer and shorter one; Enter: open it; plus and minus: zoom; 0: all` });
-  brushes(chart, () => LEFT, right, (px, py) => {
-    const i = nearest(px, py);
-    if (i >= 0) openPause(pauses().id[i], chart.canvas);
-  }, (px, py, event) => {
-    const i = nearest(px, py);
-    chart.canvas.style.cursor = i >= 0 ? "pointer" : "crosshair";
-    if (i >= 0) tell(i, event.clientX, event.clientY);
-    else hideTip();
-  });
+  picks(chart, () => LEFT, right, nearest, (i) => pauses().id[i], tell);
   chart.canvas.addEventListener("keydown", (event) => {
     if (timeKeys(event)) return;
     const now = known(shared.pause) ? indexOfPause(shared.pause) : -1;
