@@ -10,7 +10,7 @@ mod pauselens;
 use std::{
     fs,
     io::Read as _,
-    path::Path,
+    path::{Path, PathBuf},
     process::{Command, Output, Stdio},
 };
 
@@ -44,33 +44,151 @@ fn verbs() -> Vec<String> {
 
 fn generated() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let ended = ran(&["generate-docs", folder.path().to_str().unwrap()], &[]);
+    let ended = ran(&["generate-docs", folder.path().to_str().unwrap(), "--date", "2026-01-02"], &[]);
     assert_eq!(ended.status.code(), Some(0), "{}", text(&ended.stderr));
     folder
 }
 
+/// What is completed: the words, of which the last one is not finished, and what becomes of it.
+fn completed(folder: &Path) -> Vec<(Vec<&'static str>, &'static str)> {
+    let words = |line: &'static str| line.split(' ').collect::<Vec<_>>();
+    fs::write(folder.join("a recording.zst"), "").unwrap();
+    vec![
+        (words("pauselens att"), "attach"),
+        (words("pauselens --vers"), "--version"),
+        (words("pauselens attach --memory-in"), "--memory-interval"),
+        (words("pauselens report --format h"), "html"),
+        (words("pauselens attach --runtime hots"), "hotspot"),
+        (words("pauselens attach --key thr"), "thread"),
+        (words("pauselens attach --duration 3"), "3"),
+        // A file whose name has a blank in it.
+        (vec!["pauselens", "attach", "--output", "a re"], "a recording.zst"),
+    ]
+}
+
+const BASH: &str = r#"
+source "$1"
+compopt() { :; }  # is for the shell's own line editor
+shift
+COMP_WORDS=("$@")
+COMP_CWORD=$(($# - 1))
+_pauselens pauselens "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD-1]}"
+printf '%s\n' "${COMPREPLY[@]}"
+"#;
+
+/// What bash makes of the words; nothing means the names of files.
+fn in_bash(script: &Path, words: &[&str]) -> Vec<String> {
+    let bash = Command::new("bash")
+        .args(["--norc", "-c", BASH, "bash"])
+        .arg(script)
+        .args(words)
+        .current_dir(script.parent().unwrap())
+        .output()
+        .unwrap();
+    assert!(bash.status.success() && bash.stderr.is_empty(), "{words:?}: {}", text(&bash.stderr));
+    text(&bash.stdout).lines().filter(|line| !line.is_empty()).map(str::to_owned).collect()
+}
+
 #[test]
-fn bash_loads_the_completions_and_completes_verbs_and_options() {
+fn bash_completes_verbs_options_values_files_and_pids() {
     let folder = generated();
-    let script = "source \"$1\"; complete -p pauselens; \
-                  COMP_WORDS=(pauselens \"$2\"); COMP_CWORD=1; _pauselens pauselens \"$2\" pauselens; echo \"${COMPREPLY[@]}\"; \
-                  COMP_WORDS=(pauselens attach --memory-in); COMP_CWORD=2; _pauselens pauselens --memory-in attach; \
-                  echo \"${COMPREPLY[@]}\"";
-    let file = folder.path().join("completions/pauselens");
-    let bash =
-        Command::new("bash").args(["--norc", "-c", script, "bash"]).arg(&file).arg("att").output().unwrap();
-    let said = text(&bash.stdout);
-    assert!(bash.status.success() && bash.stderr.is_empty(), "{}", text(&bash.stderr));
-    let lines: Vec<&str> = said.lines().collect();
-    assert!(lines[0].contains("_pauselens"), "{said}");
-    assert_eq!(lines[1..], ["attach", "--memory-interval"], "{said}");
-    for name in ["_pauselens", "pauselens.fish"] {
-        let text = fs::read_to_string(folder.path().join("completions").join(name)).unwrap();
-        assert!(!text.contains("demo-target"), "{name} has a hidden verb");
-        for verb in verbs() {
-            assert!(text.contains(&verb), "{name} has no {verb}");
-        }
+    let script = folder.path().join("completions/pauselens");
+    let mut bash = Command::new("bash");
+    bash.args(["--norc", "-c", r#"source "$1"; complete -p pauselens"#, "bash"]).arg(&script);
+    let registered = text(&bash.output().unwrap().stdout);
+    assert!(registered.contains("-F _pauselens") && registered.contains("-o default"), "{registered}");
+    for (words, to) in completed(script.parent().unwrap()) {
+        assert_eq!(in_bash(&script, &words), [to], "{words:?}");
     }
+    // bash takes an equals sign for a word.
+    assert_eq!(in_bash(&script, &["pauselens", "report", "--format", "=", "fl"]), ["flamegraph"]);
+    assert_eq!(in_bash(&script, &["pauselens", "report", "--by", "="]), ["time", "count"]);
+    // Nothing of ours: then bash puts files.
+    for words in [&["pauselens", "report", ""][..], &["pauselens", "compare", "x", "--", ""]] {
+        assert_eq!(in_bash(&script, words), [""; 0], "{words:?}");
+    }
+    let mut shown: Vec<String> = in_bash(&script, &["pauselens", ""]);
+    shown.retain(|word| !word.starts_with('-') && word != "help");
+    assert_eq!(shown, verbs(), "the hidden ones are not there");
+    let pid = std::process::id().to_string();
+    for words in [["pauselens", "attach", "--pid", &*pid], ["pauselens", "check", "-p", &pid]] {
+        assert!(in_bash(&script, &words).contains(&pid), "{words:?}");
+    }
+}
+
+/// Types the words into an interactive zsh, presses TAB, and prints the line.
+const ZSH: &str = r#"
+zmodload zsh/zpty
+zpty shell zsh -f -i
+zpty -w shell "PS1=; fpath=(${(q)1} \$fpath); autoload -U compinit; compinit -u -D; cd ${(q)1}"
+zpty -w shell 'line() { print -r -- "<<$BUFFER>>" }; zle -N line; bindkey "^X" line; bindkey "^I" complete-word'
+zpty -w shell 'print -r -- REA""DY'
+while zpty -r shell said; do [[ $said == *READY* ]] && break; done
+zpty -w -n shell "$2"$'\t\x18'
+while zpty -r shell said; do
+    [[ $said == *"<<"*">>"* ]] && { print -r -- "${${said##*<<}%%>>*}"; break; }
+done
+zpty -d shell
+"#;
+
+#[test]
+fn zsh_completes_the_same() {
+    if let Err(error) = which::which("zsh") {
+        println!("skipped: zsh is not here ({error})");
+        return;
+    }
+    let folder = generated();
+    let completions = folder.path().join("completions");
+    let home = tempfile::tempdir().unwrap();
+    let typed = |words: &[&str]| {
+        let line = words.iter().map(|word| word.replace(' ', "\\ ")).collect::<Vec<_>>().join(" ");
+        let mut zsh = Command::new("timeout");
+        zsh.args(["60", "zsh", "-f", "-c", ZSH, "zsh"]).arg(&completions).arg(&line);
+        let zsh = zsh.env("HOME", home.path()).env("TERM", "xterm").output().unwrap();
+        assert!(zsh.status.success() && zsh.stderr.is_empty(), "{line}: {zsh:?}");
+        text(&zsh.stdout).trim_end().trim_end_matches('=').trim_end().to_owned()
+    };
+    let pid = std::process::id().to_string();
+    let mut all = completed(&completions);
+    all.push((vec!["pauselens", "report", "a re"], "a recording.zst"));
+    for (words, to) in all {
+        let (_, first) = words.split_last().unwrap();
+        let expected = format!("{} {}", first.join(" "), to.replace(' ', "\\ "));
+        assert_eq!(typed(&words), expected, "{words:?}");
+    }
+    let words = ["pauselens", "attach", "--pid", &pid];
+    assert_eq!(typed(&words), words.join(" "));
+}
+
+const FISH: &str = r#"cd $argv[2]; source $argv[1]; complete -C $argv[3]"#;
+
+#[test]
+fn fish_completes_the_same() {
+    if let Err(error) = which::which("fish") {
+        println!("skipped: fish is not here ({error})");
+        return;
+    }
+    let folder = generated();
+    let completions = folder.path().join("completions");
+    let home = tempfile::tempdir().unwrap();
+    let typed = |words: &[&str]| -> Vec<String> {
+        let line = words.iter().map(|word| word.replace(' ', "\\ ")).collect::<Vec<_>>().join(" ");
+        let mut fish = Command::new("fish");
+        fish.args(["-c", FISH]).arg(completions.join("pauselens.fish")).arg(&completions).arg(&line);
+        let fish = fish.env("HOME", home.path()).env("XDG_CONFIG_HOME", home.path()).output().unwrap();
+        assert!(fish.status.success() && fish.stderr.is_empty(), "{line}: {fish:?}");
+        let said = text(&fish.stdout);
+        said.lines().filter_map(|line| line.split('\t').next()).map(str::to_owned).collect()
+    };
+    let mut all = completed(&completions);
+    all.push((vec!["pauselens", "report", "a re"], "a recording.zst"));
+    for (words, to) in all {
+        // Only what is there is proposed.
+        let expected = if to == "3" { vec![] } else { vec![to] };
+        assert_eq!(typed(&words), expected, "{words:?}");
+    }
+    let pid = std::process::id().to_string();
+    assert!(typed(&["pauselens", "attach", "--pid", &pid]).contains(&pid));
 }
 
 #[test]
@@ -90,21 +208,48 @@ fn every_verb_has_a_manual_page_that_renders_without_a_warning() {
     for page in &pages {
         let path = man.join(format!("{page}.1"));
         let source = fs::read_to_string(&path).unwrap();
-        for part in [".TH ", ".SH NAME", ".SH SYNOPSIS", ".SH DESCRIPTION"] {
-            assert!(source.contains(part), "{page} has no {part}");
+        let title = format!(".TH {} 1 2026-01-02 \"pauselens 0.", page.to_uppercase());
+        assert!(source.contains(&title), "{page} has no {title}");
+        for part in ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXIT STATUS", "ENVIRONMENT", "SEE ALSO"] {
+            let heads = [format!(".SH {part}\n"), format!(".SH \"{part}\"\n")];
+            assert!(heads.iter().any(|head| source.contains(head)), "{page} has no {part}");
         }
-        rendered(page, &path);
+        assert!(source.contains(".TP\n\\fB0\\fR\n"), "{page} does not say what status 0 is");
+    }
+    let paths: Vec<PathBuf> = pages.iter().map(|page| man.join(format!("{page}.1"))).collect();
+    // Of mandoc's warnings one is about clap's blank lines, and no reader sees it.
+    let programs: [(&str, &[&str], &str); 2] =
+        [("groff", &["-man", "-Tutf8", "-ww", "-z"], ""), ("mandoc", &["-Tlint", "-Wwarning"], "macro: br")];
+    for (program, arguments, harmless) in programs {
+        match Command::new(program).args(arguments).args(&paths).output() {
+            Ok(ended) => {
+                let said = text(&ended.stdout) + &text(&ended.stderr);
+                let complaints = said.lines().filter(|line| harmless.is_empty() || !line.contains(harmless));
+                assert_eq!(complaints.collect::<Vec<_>>(), [""; 0], "{program}");
+            }
+            Err(error) => println!("skipped: the pages were not rendered by {program} ({error})"),
+        }
     }
 }
 
-/// By groff, where it is there.
-fn rendered(page: &str, path: &Path) {
-    let groff = Command::new("groff").args(["-man", "-Tutf8", "-ww", "-z"]).arg(path).output();
-    let Ok(groff) = groff else {
-        eprintln!("groff is not here: {page} was not rendered");
-        return;
-    };
-    assert!(groff.status.success() && groff.stderr.is_empty(), "{page}: {}", text(&groff.stderr));
+/// Each page that is named is there.
+#[test]
+fn manual_pages_refer_to_pages_that_are_there() {
+    let folder = generated();
+    let man = folder.path().join("man/man1");
+    let main = fs::read_to_string(man.join("pauselens.1")).unwrap().replace('\\', "");
+    let mut named = 0;
+    for reference in main.split("pauselens-").skip(1) {
+        if let Some((verb, _)) = reference.split_once("(1)").or_else(|| reference.split_once("fR(1)")) {
+            let verb = verb.trim_end_matches("fR");
+            if verb.chars().all(|letter| letter.is_ascii_lowercase() || letter == '-') {
+                assert!(man.join(format!("pauselens-{verb}.1")).is_file(), "{verb}");
+                named += 1;
+            }
+        }
+    }
+    // Where verbs are listed, and under what else to see.
+    assert_eq!(named, 2 * verbs().len());
 }
 
 #[test]

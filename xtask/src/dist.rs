@@ -1,5 +1,8 @@
 //! `cargo xtask dist`: what is handed out, in a folder and as an archive of it.
 
+mod build;
+mod third_party;
+
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -13,29 +16,42 @@ use crate::{commands, paths, setup};
 const NAME: &str = "pauselens";
 /// What of the checkout goes along.
 const DOCUMENTS: [&str; 5] = ["README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT", "docs"];
+/// What goes where.
+const INSTALL: &str = include_str!("dist/INSTALL.md");
 
 /// Builds the tracer and puts it together with its documents, completions and manual pages.
 pub(crate) fn run() -> Result<ExitCode> {
     let toolchain = setup::build_tools()?;
-    if !commands::build_release_tracer(&toolchain)? {
-        return Ok(ExitCode::FAILURE);
-    }
-    let tracer = paths::release_tracer()?;
-    let target = tracer.ancestors().nth(2).context("the release build is in no target folder")?;
+    let Some(tracer) = build::linked_statically(&toolchain)? else { return Ok(ExitCode::FAILURE) };
     let name = format!("{NAME}-{}-{}-linux", env!("CARGO_PKG_VERSION"), std::env::consts::ARCH);
-    let (dist, folder) = (target.join("dist"), target.join("dist").join(&name));
+    let dist = paths::target()?.join("dist");
+    let folder = dist.join(&name);
     if folder.exists() {
         fs::remove_dir_all(&folder).with_context(|| format!("{} can't be removed", folder.display()))?;
     }
     fs::create_dir_all(&folder).with_context(|| format!("{} can't be made", folder.display()))?;
     did(Command::new("strip").arg("-o").arg(folder.join(NAME)).arg(&tracer))?;
-    did(Command::new(folder.join(NAME)).arg("generate-docs").arg(&folder))?;
+    let mut documents = Command::new(folder.join(NAME));
+    did(documents.arg("generate-docs").arg(&folder).args(date().map(|date| format!("--date={date}"))))?;
     for document in DOCUMENTS {
         copy(&paths::workspace().join(document), &folder.join(document))?;
     }
+    for (name, text) in [("INSTALL.md", INSTALL), ("THIRD-PARTY.md", &third_party::list(&toolchain)?)] {
+        let path = folder.join(name);
+        fs::write(&path, text).with_context(|| format!("{} can't be written", path.display()))?;
+    }
     let archive = archive(&dist, &name)?;
     println!("{}\n{}", folder.display(), archive.display());
+    eprintln!("dist: INSTALL.md in it says what goes where");
     Ok(ExitCode::SUCCESS)
+}
+
+/// The day of the last commit: the same for whoever makes it of the same sources. None without git.
+fn date() -> Option<String> {
+    let mut git = Command::new("git");
+    git.args(["log", "-1", "--format=%cs"]).current_dir(paths::workspace());
+    let told = git.output().ok().filter(|told| told.status.success())?;
+    Some(String::from_utf8(told.stdout).ok()?.trim().to_owned()).filter(|date| !date.is_empty())
 }
 
 /// The same bytes whoever makes it, and whenever.

@@ -24,10 +24,15 @@ pub(crate) fn cache() -> Result<PathBuf> {
     Ok(base.join("pauselens"))
 }
 
-/// The tracer as `cargo build --release` leaves it: beside the profile folder that this program runs from, which
-/// holds whatever target folder and triple cargo was told to use.
-pub(crate) fn release_tracer() -> Result<PathBuf> {
+/// The folder of profile folders that this program runs from: cargo's target folder, or that of a triple that cargo was
+/// told to use.
+pub(crate) fn target() -> Result<PathBuf> {
     let this = env::current_exe().context("this program's own path is unknown")?;
     let profiles = this.parent().and_then(Path::parent).context("this program was not started by cargo")?;
-    Ok(profiles.join("release").join("pauselens"))
+    Ok(profiles.to_owned())
+}
+
+/// The tracer as `cargo build --release` leaves it: beside the profile folder that this program runs from.
+pub(crate) fn release_tracer() -> Result<PathBuf> {
+    Ok(target()?.join("release").join("pauselens"))
 }
