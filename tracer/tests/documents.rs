@@ -6,6 +6,8 @@
 #[path = "support/pauselens.rs"]
 #[allow(dead_code, reason = "only the binary's path is used")]
 mod pauselens;
+#[path = "support/shell_tools.rs"]
+mod shell_tools;
 
 use std::{
     fs,
@@ -15,6 +17,7 @@ use std::{
 };
 
 use pauselens::binary;
+use shell_tools::shell_tools;
 
 const ESCAPE: &str = "\u{1b}[";
 
@@ -116,14 +119,6 @@ fn bash_completes_verbs_options_values_files_and_pids() {
     }
 }
 
-/// A folder with a command for each of zsh, fish, groff and mandoc.
-fn tools() -> PathBuf {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scripts/fetch-shell-tools");
-    let output = Command::new(script).arg("bookworm").output().unwrap();
-    assert!(output.status.success(), "scripts/fetch-shell-tools:\n{}", text(&output.stderr));
-    PathBuf::from(text(&output.stdout).trim_end())
-}
-
 /// Types the words into an interactive zsh, presses TAB, and prints the line.
 const ZSH: &str = r#"
 zmodload zsh/zpty
@@ -141,7 +136,7 @@ zpty -d shell
 
 #[test]
 fn zsh_completes_the_same() {
-    let tools = tools();
+    let tools = shell_tools();
     let folder = generated();
     let completions = folder.path().join("completions");
     let home = tempfile::tempdir().unwrap();
@@ -170,7 +165,7 @@ const FISH: &str = r#"cd $argv[2]; source $argv[1]; complete -C $argv[3]"#;
 
 #[test]
 fn fish_completes_the_same() {
-    let tools = tools();
+    let tools = shell_tools();
     let folder = generated();
     let completions = folder.path().join("completions");
     let home = tempfile::tempdir().unwrap();
@@ -220,7 +215,7 @@ fn every_verb_has_a_manual_page_that_renders_without_a_warning() {
         assert!(source.contains(".TP\n\\fB0\\fR\n"), "{page} does not say what status 0 is");
     }
     let paths: Vec<PathBuf> = pages.iter().map(|page| man.join(format!("{page}.1"))).collect();
-    let tools = tools();
+    let tools = shell_tools();
     // Of mandoc's warnings one is about clap's blank lines, and no reader sees it.
     let programs: [(&str, &[&str], &str); 2] =
         [("groff", &["-man", "-Tutf8", "-ww", "-z"], ""), ("mandoc", &["-Tlint", "-Wwarning"], "macro: br")];

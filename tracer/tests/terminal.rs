@@ -8,12 +8,15 @@ mod million_faults;
 #[path = "support/pauselens.rs"]
 #[allow(dead_code, reason = "the fixture and the binary's path are used")]
 mod pauselens;
+#[path = "support/shell_tools.rs"]
+mod shell_tools;
 #[path = "support/terminal.rs"]
 mod terminal;
 
 use std::fs;
 
 use pauselens::{Fixture, binary};
+use shell_tools::shell_tools;
 use terminal::Terminal;
 
 const RECORDING: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/recordings/v1.jsonl.zst");
@@ -87,13 +90,11 @@ fn a_reader_that_has_enough_is_no_error() {
 
 #[test]
 fn a_pager_shows_the_colours_that_are_asked_for() {
-    if let Err(error) = which::which("less") {
-        println!("skipped: less is not here ({error})");
-        return;
-    }
+    let less = shell_tools().join("less");
+    let set = [("R", RECORDING), ("LESS_COMMAND", less.to_str().unwrap())];
     let paged = |more: &str| {
-        let line = format!(r#"$P report "$R" {more} | less -R"#);
-        let ended = Terminal::typed(&line, &[("R", RECORDING)], &binary(), b"q");
+        let line = format!(r#"$P report "$R" {more} | "$LESS_COMMAND" -R"#);
+        let ended = Terminal::typed(&line, &set, &binary(), b"q");
         assert_eq!(ended.status, 0, "{ended:?}");
         assert!(ended.written.contains("Pauses"), "{ended:?}");
         ended.written
