@@ -7,15 +7,18 @@
 mod attached;
 #[path = "support/go.rs"]
 mod go;
+#[path = "support/shell_tools.rs"]
+mod shell_tools;
 
 use std::{
-    fs,
+    env, fs,
     path::{Path, PathBuf},
     process::Command,
 };
 
 use attached::{Ended, Running, pauselens};
-use serde_json::Value;
+use serde_json::{Value, json};
+use shell_tools::shell_tools;
 use tempfile::TempDir;
 use tracer::{
     recording::{Item, Recording, Wanted},
@@ -369,6 +372,29 @@ fn use_all(bytes: &[u8]) {
         let wish = Wish { picture, style: Default::default(), listed: Listed::AsRecorded, by };
         let _ = pictures::write(&recording, &wish, &mut std::io::sink());
     }
+}
+
+/// The command of docs/recording.md that has `jq` look for the worst pause.
+#[test]
+fn the_documented_command_finds_the_worst_pause() {
+    let document = include_str!("../../docs/recording.md");
+    let (_, rest) = document.split_once("```sh\nzstdcat ").unwrap();
+    let line = format!("zstdcat {}", rest.split_once("\n```").unwrap().0);
+    let folder = TempDir::new().unwrap();
+    fs::copy(kept(V1), folder.path().join("run.jsonl.zst")).unwrap();
+    let path = format!("{}:{}", shell_tools().display(), env::var("PATH").unwrap());
+    let mut command = Command::new("bash");
+    command.args(["-c", &format!("set -o pipefail; {line}")]).current_dir(folder.path()).env("PATH", path);
+    let ended = Running::start(command).ended();
+    assert_eq!((ended.code(), &*ended.stderr), (0, ""), "{}", ended.told());
+    let found: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let report = recorded_report(&lines(V1));
+    let worst = &report.pauses[0];
+    assert_eq!(
+        found,
+        json!({"id": worst.id, "reason": worst.reason, "duration_ns": worst.duration_ns, "faults": worst.faults,
+            "in_faults_ns": worst.in_faults_ns})
+    );
 }
 
 /// The queries of docs/recording.md, by DuckDB, over two recordings at once.

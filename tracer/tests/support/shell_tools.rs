@@ -1,4 +1,4 @@
-//! For tests: the programs that people use pauselens's words with: zsh, fish, groff, mandoc, less.
+//! For tests: the programs that people use pauselens's words and files with: zsh, fish, groff, mandoc, less, zstdcat, jq.
 
 use std::{
     path::{Path, PathBuf},
