@@ -45,7 +45,7 @@ pub fn execute(cli: &Cli, started: Instant) -> anyhow::Result<Exit> {
         Command::Run(arguments) => run::run(arguments, cli.global, started),
         Command::Exposure(arguments) => exposure::exposure(arguments, cli.global),
         Command::Check(arguments) => check::check(arguments, cli.global),
-        Command::Runtimes(arguments) => runtimes::runtimes(arguments),
+        Command::Runtimes(arguments) => runtimes::runtimes(arguments, cli.global),
         Command::Demo(arguments) => demo::demo(arguments, cli.global, started),
         Command::GenerateDocs(arguments) => generated_docs::generate_docs(arguments),
         Command::DemoTarget(options) => crate::demo::target::run(options).map(|()| Exit::Done),

@@ -3,17 +3,25 @@
 use anyhow::{Context as _, bail};
 
 use super::{
-    args::{Format, RuntimesArgs},
+    args::{Format, Global, RuntimesArgs},
     exit::Exit,
     output::print,
+    rendering::style,
 };
-use crate::runtime::{Entry, catalogue_entries, definitions::TEXTS};
+use crate::{
+    report::text::wrap_text,
+    runtime::{Entry, catalogue_entries, definitions::TEXTS},
+};
+
+/// The column of names, and how much further in a line that goes on begins.
+const NAMES: usize = 22;
+const FURTHER: usize = 2;
 
 /// Prints the list, or one definition.
-pub(super) fn runtimes(arguments: &RuntimesArgs) -> anyhow::Result<Exit> {
+pub(super) fn runtimes(arguments: &RuntimesArgs, global: Global) -> anyhow::Result<Exit> {
     let text = match (&arguments.show, arguments.format) {
         (Some(name), _) => shown(name)?,
-        (None, Format::Text) => listed(&catalogue_entries()),
+        (None, Format::Text) => listed(&catalogue_entries(), style(global, true).width),
         (None, Format::Json) => {
             serde_json::to_string_pretty(&catalogue_entries()).context("the list can't be written as JSON")?
                 + "\n"
@@ -37,14 +45,43 @@ fn shown(name: &str) -> anyhow::Result<String> {
     )
 }
 
-fn listed(entries: &[Entry]) -> String {
+fn listed(entries: &[Entry], width: usize) -> String {
     let mut text = String::new();
     for entry in entries {
         let tested = if entry.tested.is_empty() { "not tested".to_owned() } else { entry.tested.join("; ") };
-        text.push_str(&format!("{:<22} {}\n", entry.name, entry.title));
-        text.push_str(&format!("{:<22} known by: {}\n", "", entry.known_by));
-        text.push_str(&format!("{:<22} stops: {}\n", "", entry.stops));
-        text.push_str(&format!("{:<22} tested: {tested}\n", ""));
+        let said = [
+            entry.title.clone(),
+            format!("known by: {}", entry.known_by),
+            format!("stops: {}", entry.stops),
+            format!("tested: {tested}"),
+        ];
+        let mut name = entry.name.as_str();
+        for said in said {
+            let room = width.saturating_sub(NAMES + 1);
+            for (number, line) in wrap_text(&said, room, room.saturating_sub(FURTHER)).iter().enumerate() {
+                let before = if number == 0 { NAMES } else { NAMES + FURTHER };
+                text.push_str(&format!("{name:<before$} {line}\n"));
+                name = "";
+            }
+        }
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_fits_and_nothing_of_it_is_lost() {
+        let entries = catalogue_entries();
+        // A word that is longer than a line is broken.
+        let words = |text: &str| text.split_whitespace().collect::<String>();
+        let whole = words(&listed(&entries, usize::MAX));
+        for width in [60, 100] {
+            let text = listed(&entries, width);
+            assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
+            assert_eq!(words(&text), whole);
+        }
+    }
 }

@@ -41,3 +41,4 @@ pub(crate) use page::Tone;
 pub use processes::render as render_processes;
 pub use style::Style;
 pub(crate) use words::{reason_word, state as state_words};
+pub(crate) use wrap::wrap_text;

@@ -6,7 +6,7 @@ use crate::report::units::UNIT_NAMES;
 use super::words::INFERRED;
 
 /// The text in lines, broken at blanks but never between a number and its unit.
-pub(super) fn wrap_text(text: &str, first_width: usize, rest_width: usize) -> Vec<String> {
+pub(crate) fn wrap_text(text: &str, first_width: usize, rest_width: usize) -> Vec<String> {
     wrap(words(text), first_width, rest_width)
 }
 
