@@ -6,6 +6,9 @@
 use memchr::memmem;
 use serde::Deserialize;
 
+/// A process's number, and a pause's within it.
+pub(super) type PauseKey = (u32, u64);
+
 /// What the sieve wants to know of a line of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FaultFields {

@@ -1,6 +1,6 @@
 //! How much is kept of a pause: by its length, and by what its faults take.
 
-use super::sieve::PauseKey;
+use super::fields::PauseKey;
 
 /// The shortest pauses that are kept in this way or that; longer ones as well.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

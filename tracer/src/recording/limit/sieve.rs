@@ -12,7 +12,7 @@ use std::{
 use serde::Deserialize;
 
 use super::{
-    fields::{self, FaultFields, PauseFields, StackFields},
+    fields::{self, FaultFields, PauseFields, PauseKey, StackFields},
     levels::{Keeps, Kept},
     open::{Faults, Giant, Open},
     out::Out,
@@ -32,9 +32,6 @@ const WAITING_BYTES: usize = 4 << 20;
 const ALL_WAITING_BYTES: usize = 6 << 20;
 /// Pauses that have not ended: those of which more are known will never end.
 const MOST_OPEN: usize = 16_384;
-
-/// A process's number, and a pause's within it.
-pub(super) type PauseKey = (u32, u64);
 
 /// Lets lines through.
 #[derive(Debug)]

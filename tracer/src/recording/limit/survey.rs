@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::sieve::PauseKey;
+use super::fields::PauseKey;
 
 /// Bits of a length that tell one group from the next.
 const BITS: u32 = 6;
