@@ -30,6 +30,10 @@ use crate::{
 /// Intervals kept for the stopping phase of one window; the stopping phase comes first, so the first ones count.
 const INTERVALS_KEPT: usize = 4096;
 
+/// Faults kept of one window, of its driver and of other threads: they tell what kept the world from stopping. On many CPUs
+/// there are many in a moment.
+const FAULTS_KEPT: usize = 1 << 16;
+
 /// Faults whose places are looked up together, when their window has closed or there are that many: what the target has
 /// mapped meanwhile is read once then.
 const UNPLACED: usize = 4096;
@@ -106,10 +110,10 @@ impl Building {
                 self.longest =
                     Some(LongestFault { kind: refined.kind, ns, address: record.address, mapping });
             }
-            if self.driver_spans.len() < INTERVALS_KEPT {
+            if self.driver_spans.len() < FAULTS_KEPT {
                 self.driver_spans.push(span);
             }
-        } else if self.other_spans.len() < INTERVALS_KEPT {
+        } else if self.other_spans.len() < FAULTS_KEPT {
             self.other_spans.push(FaultSpan {
                 tid: record.tid,
                 begin_ns: span.0,

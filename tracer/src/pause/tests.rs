@@ -165,7 +165,7 @@ fn a_fault_that_kept_the_world_from_stopping_is_clipped_and_shown_whole() {
 fn more_faults_than_are_kept_matter_in_the_stopping_phase_only() {
     // Stopped at 1100.
     for (late_one, whole) in [((1100, 1200), true), ((1099, 1200), false)] {
-        let mut faults = vec![fault(1, MUTATOR, FRESH, ANON, (1150, 1160)); 5000];
+        let mut faults = vec![fault(1, MUTATOR, FRESH, ANON, (1150, 1160)); 70_000];
         faults.push(fault(1, MUTATOR, FRESH, ANON, late_one));
         let mut collector = collector(Keep::All);
         give(&mut collector, window(1, 1000, &faults), &faults);
@@ -295,4 +295,22 @@ fn faults_of_workers_explain_the_time_that_the_driver_waited_for_them() {
     assert_eq!((pause.in_faults_ns(), pause.explained_ns), (0, 200));
     assert_eq!((pause.workers.len(), pause.workers_unseen), (1, 1));
     assert_eq!(collected.waited_for_workers_ns, Some(400));
+}
+
+#[test]
+fn very_many_faults_of_others_while_the_world_stops_are_all_counted() {
+    // Two in each step of 100 ns, side by side; the world stops for 3 ms.
+    const STEPS: u64 = 30_000;
+    let at = |step: u64| 1000 + step * 100;
+    let faults: Vec<FaultRecord> = (0..STEPS)
+        .flat_map(|step| [(MUTATOR, at(step)), (MUTATOR + 1, at(step) + 10)])
+        .map(|(tid, begin_ns)| fault(1, tid, FRESH, ANON, (begin_ns, begin_ns + 40)))
+        .collect();
+    let mut collector = collector(Keep::All);
+    let mut record = window(1, STEPS * 100 + 1000, &faults);
+    record.stopped_ns = at(STEPS);
+    give(&mut collector, record, &faults);
+    let (collected, _) = collector.finish();
+    assert_eq!(only(&collected).explained_ns, STEPS * 50);
+    assert!(!collected.explained_partly);
 }
