@@ -21,7 +21,7 @@ const FURTHER: usize = 2;
 pub(super) fn runtimes(arguments: &RuntimesArgs, global: Global) -> anyhow::Result<Exit> {
     let text = match (&arguments.show, arguments.format) {
         (Some(name), _) => shown(name)?,
-        (None, Format::Text) => listed(&catalogue_entries(), style(global, true).width),
+        (None, Format::Text) => listed(&catalogue_entries(), style(global, true).columns()),
         (None, Format::Json) => {
             serde_json::to_string_pretty(&catalogue_entries()).context("the list can't be written as JSON")?
                 + "\n"

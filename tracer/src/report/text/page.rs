@@ -4,7 +4,7 @@ use anstyle::{AnsiColor, Style as Ansi};
 
 use super::clean::{clean, shorten};
 use super::entries::Entry;
-use super::style::{LEAST_COLUMNS, MOST_COLUMNS, Style};
+use super::style::Style;
 use super::wrap::{wrap_pieces, wrap_text};
 
 /// Where the text behind a label begins.
@@ -52,7 +52,7 @@ impl Page {
         Self {
             out: String::new(),
             entries: Vec::new(),
-            width: style.width.clamp(LEAST_COLUMNS, MOST_COLUMNS),
+            width: style.columns(),
             colour: style.colour,
             verbose: style.verbose,
         }

@@ -17,6 +17,14 @@ pub struct Style {
     pub verbose: bool,
 }
 
+impl Style {
+    /// The number of columns that every line fits.
+    #[must_use]
+    pub fn columns(&self) -> usize {
+        self.width.clamp(LEAST_COLUMNS, MOST_COLUMNS)
+    }
+}
+
 impl Default for Style {
     /// Plain, 100 columns, the short form.
     fn default() -> Self {
