@@ -105,7 +105,7 @@ impl<'a> Cause<'a> {
             let (made, report) = self.run(rounds);
             let mut all_told = true;
             for (made, seen) in made.iter().zip(in_order(&report)) {
-                if switches_told(made, seen) && (rule.starts_with("cpu_") || had_its_cpu(seen)) {
+                if switches_told(made, seen) && (rule.starts_with("cpu_") || had_its_cpu(made, seen)) {
                     tell(seen);
                     has_the_cause(made, seen);
                     judged += 1;
@@ -136,12 +136,14 @@ fn switches_told(made: &PauseStats, seen: &Pause) -> bool {
 }
 
 /// Whether no other program had the driver's CPU for more than a fourth of the pause: on a busy machine that is a cause of its
-/// own.
-fn had_its_cpu(seen: &Pause) -> bool {
-    let waits = seen.cpu_waits.as_ref().unwrap();
+/// own. The program's own clocks must bear out that it was off its CPU for that long.
+fn had_its_cpu(made: &PauseStats, seen: &Pause) -> bool {
+    let (waits, duration_ns) = (seen.cpu_waits.as_ref().unwrap(), seen.duration_ns.unwrap());
     let others_ns: u64 = waits.after.iter().filter(|who| !who.of_target).map(|who| who.ns).sum();
-    let had = others_ns * 4 <= seen.duration_ns.unwrap();
+    let had = others_ns * 4 <= duration_ns;
     if !had {
+        let off_cpu_ns = made.duration_ns.unwrap().saturating_sub(made.cpu_ns.unwrap());
+        assert!(others_ns <= off_cpu_ns + 1_000_000, "{off_cpu_ns} ns off the CPU: {waits:?}");
         println!("not judged: others had the CPU: {waits:?}");
     }
     had

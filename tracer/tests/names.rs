@@ -215,20 +215,13 @@ const NO_FRAME_POINTER: &str = "[callers not recorded: no frame pointer]";
 
 /// A trace in which the program does these things, one pause for each.
 fn traced(build_options: &[&str], options: &[&str], commands: &[&str]) -> Report {
-    let (status, report) = traced_with_status(build_options, options, commands);
-    assert_eq!(status, 0, "{:?}", report.trace.incomplete);
-    report
-}
-
-/// The same, with the exit status.
-fn traced_with_status(build_options: &[&str], options: &[&str], commands: &[&str]) -> (i32, Report) {
     let folder = TempDir::new().unwrap();
     let mut program = Pausing::start(&build(folder.path(), build_options));
     let tracer = program.attach(&[&["--all"], options].concat());
     for command in commands {
         program.does(command);
     }
-    tracer.interrupted_with_status()
+    tracer.interrupted()
 }
 
 #[test]
@@ -317,12 +310,8 @@ fn copies_that_find_no_room_are_counted() {
 #[test]
 fn the_cost_of_a_copy() {
     let per_fault_ns = |how: &str| {
-        // On a loaded machine copies of stacks can be dropped, and are counted then: times stay exact.
-        let options = ["--ring-size", "64MiB", "--unwind", how];
-        let (status, report) = traced_with_status(FRAMES, &options, &["many"; 8]);
-        assert_eq!(status, if report.trace.complete { 0 } else { 3 });
-        let dropped = |what: &String| what.starts_with("the ring buffer was full");
-        assert!(report.trace.incomplete.iter().all(dropped), "{:?}", report.trace.incomplete);
+        // Room for all copies of stacks, should a loaded machine leave pauselens no time to read any.
+        let report = traced(FRAMES, &["--ring-size", "512MiB", "--unwind", how], &["many"; 8]);
         assert!(report.pauses.iter().all(|pause| pause.faults >= MANY));
         let least = |of: fn(&Pause) -> u64| report.pauses.iter().map(|pause| of(pause) / pause.faults).min();
         (least(|pause| pause.duration_ns.unwrap()).unwrap(), least(|pause| pause.tracing_ns).unwrap())

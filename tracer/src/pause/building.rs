@@ -65,7 +65,7 @@ pub(super) struct Building {
     pub(super) longest: Option<LongestFault>,
     pub(super) driver_spans: Vec<(u64, u64)>,
     pub(super) other_spans: Vec<FaultSpan>,
-    /// Faults of other threads are in no span from here on: the earliest begin of those.
+    /// Faults are in no span from here on: the earliest begin of those.
     pub(super) spans_lost_from_ns: Option<u64>,
     /// Faults that began before the window: how much of them is inside is known when the window's record is.
     edges: Vec<(FaultRecord, Refined)>,
@@ -112,6 +112,8 @@ impl Building {
             }
             if self.driver_spans.len() < FAULTS_KEPT {
                 self.driver_spans.push(span);
+            } else {
+                self.lose_span(record.begin_ns);
             }
         } else if self.other_spans.len() < FAULTS_KEPT {
             self.other_spans.push(FaultSpan {
@@ -122,9 +124,12 @@ impl Building {
                 stack: record.stack,
             });
         } else {
-            let earliest = self.spans_lost_from_ns.unwrap_or(u64::MAX).min(record.begin_ns);
-            self.spans_lost_from_ns = Some(earliest);
+            self.lose_span(record.begin_ns);
         }
+    }
+
+    fn lose_span(&mut self, begin_ns: u64) {
+        self.spans_lost_from_ns = Some(self.spans_lost_from_ns.unwrap_or(u64::MAX).min(begin_ns));
     }
 
     /// Adds a fault to what its thread touched.

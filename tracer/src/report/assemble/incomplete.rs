@@ -52,7 +52,7 @@ pub(super) fn incomplete(outcome: &Outcome, summary: &Summary, context: &Context
     }
     if outcome.collected.explained_partly {
         missing.push(format!(
-            "more faults of other threads fell into a {} than are kept: the time explained by faults is a lower bound",
+            "more faults fell into a {} than are kept one by one: how much of it faults of other threads explain is not known exactly",
             unit.one()
         ));
     }
