@@ -42,6 +42,8 @@ fn a_terminal_gets_colours_unless_they_are_not_wanted() {
         assert!(!coloured("", &[("NO_COLOR", "1")]), "{line}");
         assert!(!coloured("", &[("NO_COLOR", "0")]), "{line}: any value counts");
         assert!(!coloured("", &[("TERM", "dumb")]), "{line}");
+        assert!(coloured("", &[("TERM", "dumb"), ("CI", "true")]), "{line}: its logs are shown with colours");
+        assert!(!coloured("", &[("TERM", "dumb"), ("CI", "true"), ("NO_COLOR", "1")]), "{line}");
         assert!(!coloured("", &[("CLICOLOR", "0")]), "{line}");
         assert!(!coloured("--color never", &[("CLICOLOR_FORCE", "1")]), "{line}");
     }

@@ -1,6 +1,7 @@
 //! A terminal for tests: util-linux's `script` runs a shell command in one of its own, and what came out is drawn.
 
 use std::{
+    env,
     io::Write as _,
     num::NonZero,
     path::Path,
@@ -36,9 +37,10 @@ impl Terminal {
     pub(crate) fn typed(line: &str, set: &[(&str, &str)], binary: &Path, keys: &[u8]) -> Self {
         let mut command = Command::new("timeout");
         command.args(["60", "script", "--quiet", "--return", "--flush", "--command", line, "/dev/null"]);
-        for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "LESS", "LINES", "COLUMNS"] {
-            command.env_remove(name);
-        }
+        // Which variables have a say (`CI`, `LESS`, `LINES`, ...) is for the libraries to know: none is let through.
+        command.env_clear();
+        command
+            .envs(["PATH", "HOME", "TMPDIR"].into_iter().filter_map(|name| Some((name, env::var_os(name)?))));
         command.env("SHELL", "/bin/sh").env("TERM", "xterm").env("P", binary).envs(set.iter().copied());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("coreutils' timeout is there");

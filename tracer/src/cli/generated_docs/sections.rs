@@ -56,7 +56,11 @@ pub(super) fn environment(traces: bool) -> Roff {
             "CLICOLOR, CLICOLOR_FORCE",
             "Without NO_COLOR and --color: CLICOLOR_FORCE asks for colours in a pipe too, CLICOLOR=0 for none.",
         ),
-        ("TERM", "On a terminal that is dumb there are no colours, and no progress is shown."),
+        (
+            "TERM",
+            "On a terminal that is dumb there are no colours, unless CI is set, and no progress is shown.",
+        ),
+        ("CI", "When it is set, a terminal gets colours though TERM says that it is dumb, or says nothing."),
     ] {
         item(&mut roff, [bold(name)], meaning);
     }
