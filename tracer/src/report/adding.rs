@@ -6,8 +6,10 @@ use std::collections::BTreeMap;
 
 use super::model::{Bystanders, DeviceReads, KindTotal, Pause, State, Summary};
 
-/// A host has no more devices that are read from.
+/// Devices that are told apart: a made-up recording can name any number. What was read from more of them is kept in one sum.
 const MOST_DEVICES: usize = 1024;
+/// The name of that sum.
+const FURTHER_DEVICES: &str = "[further devices]";
 
 impl Summary {
     /// Adds a pause: to all sums when it is complete, or else to the count of its state alone.
@@ -109,17 +111,28 @@ fn add_totals<K: Copy + Ord>(to: &mut BTreeMap<K, KindTotal>, from: &BTreeMap<K,
 fn add_reads(to: &mut Vec<DeviceReads>, reads: &DeviceReads) {
     let same = |known: &DeviceReads| known.device == reads.device && known.serves == reads.serves;
     match to.iter().position(same) {
-        Some(place) => {
-            let known = &mut to[place];
-            known.faults = known.faults.saturating_add(reads.faults);
-            known.ns = known.ns.saturating_add(reads.ns);
-            known.requests = known.requests.saturating_add(reads.requests);
-            known.bytes = known.bytes.saturating_add(reads.bytes);
-            known.read_ahead_pages = known.read_ahead_pages.saturating_add(reads.read_ahead_pages);
-            known.inferred = known.inferred.saturating_add(reads.inferred);
-        }
+        Some(place) => add_sums(&mut to[place], reads),
         None if to.len() < MOST_DEVICES => to.push(reads.clone()),
-        None => {}
+        None => {
+            let device = FURTHER_DEVICES.to_owned();
+            match to.last_mut().filter(|last| last.device == device) {
+                Some(known) => add_sums(known, reads),
+                None => to.push(DeviceReads { device, serves: None, ..reads.clone() }),
+            }
+        }
+    }
+}
+
+fn add_sums(to: &mut DeviceReads, from: &DeviceReads) {
+    for (to, from) in [
+        (&mut to.faults, from.faults),
+        (&mut to.ns, from.ns),
+        (&mut to.requests, from.requests),
+        (&mut to.bytes, from.bytes),
+        (&mut to.read_ahead_pages, from.read_ahead_pages),
+        (&mut to.inferred, from.inferred),
+    ] {
+        *to = to.saturating_add(from);
     }
 }
 
@@ -129,4 +142,28 @@ fn add_bystanders(to: &mut Bystanders, from: &Bystanders) {
     to.minor = to.minor.saturating_add(from.minor);
     to.sum_ns = to.sum_ns.saturating_add(from.sum_ns);
     add_totals(&mut to.by_kind, &from.by_kind);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_read_from_more_devices_than_are_told_apart_is_in_the_sum() {
+        let reads =
+            |device: String, bytes| DeviceReads { device, bytes, requests: 1, ..DeviceReads::default() };
+        let mut sum = Summary::default();
+        for round in 0..2 {
+            for number in 0..3_000 {
+                let reads = vec![reads(format!("sd{number}"), 4_096 << round)];
+                sum.merge(&Summary { reads, ..Summary::default() });
+            }
+        }
+        assert_eq!(sum.reads.len(), MOST_DEVICES + 1);
+        let (apart, further) = sum.reads.split_at(MOST_DEVICES);
+        assert!(apart.iter().all(|known| known.bytes == 3 * 4_096 && known.requests == 2));
+        let left = (3_000 - MOST_DEVICES as u64) * 2;
+        let same = DeviceReads { requests: left, ..reads(FURTHER_DEVICES.to_owned(), left / 2 * 3 * 4_096) };
+        assert_eq!(further, [same]);
+    }
 }

@@ -5,6 +5,7 @@ mod generated;
 mod kernel;
 mod modules;
 mod names;
+mod outermost;
 mod unwind;
 
 pub use kernel::KernelNamer;

@@ -19,7 +19,8 @@ use super::{
     code_files::{CodeFile, CodeFiles},
     generated::{Notes, Wanted},
     modules::{Module, Modules},
-    unwind::{MISSING, checked, is_mark, name_of},
+    outermost::{leave_out_known_roots, mark_growing_stack},
+    unwind::{checked, is_mark, name_of},
 };
 use crate::{
     elf::{DebugFile, ElfAddress, FileOffset, GoFunctions, Image, find_debug_file},
@@ -141,6 +142,8 @@ impl Namer {
         leave_out_known_roots(&mut names);
         if cut {
             names.push((STACK_CUT.to_owned(), None));
+        } else if self.go.is_some() {
+            mark_growing_stack(&mut names);
         }
         names
     }
@@ -232,23 +235,4 @@ fn unnamed(module: &Module, offset: FileOffset) -> String {
     }
     let file = name.rsplit('/').next().unwrap_or(&name);
     format!("[{file}+{offset:#x}]")
-}
-
-/// Behind the C library's own first functions nobody misses a caller.
-fn leave_out_known_roots(names: &mut Vec<(String, Option<u64>)>) {
-    const ROOTS: [&str; 7] = [
-        "__libc_start_call_main",
-        "__libc_start_main",
-        "__libc_start_main_impl",
-        "_start",
-        "start_thread",
-        "clone3",
-        "clone",
-    ];
-    if let [.., (root, _), (mark, _)] = &names[..]
-        && Some(mark.as_str()) == name_of(MISSING)
-        && ROOTS.contains(&root.as_str())
-    {
-        names.pop();
-    }
 }
