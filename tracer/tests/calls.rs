@@ -17,7 +17,7 @@ use std::{
 
 use attached::{ALL_AS_JSON, Running, as_root, attach, pauselens, report_of};
 use tempfile::TempDir;
-use tracer::report::model::{KeyedBy, Kind, Pause, Report, State, Unit};
+use tracer::report::model::{KeyedBy, Kind, Pause, Report, Stack, State, Unit};
 
 const GO: &str = include_str!("support/calls.go");
 const C: &str = include_str!("support/calls.c");
@@ -38,9 +38,13 @@ impl Program {
     }
 
     fn go(folder: &Path) -> Self {
+        Self::go_of("1.27.3", folder)
+    }
+
+    fn go_of(version: &str, folder: &Path) -> Self {
         let (source, program) = (folder.join("calls.go"), folder.join("calls-go"));
         fs::write(&source, GO).unwrap();
-        go::build("1.27.3", &source, &program, &[]);
+        go::build(version, &source, &program, &[]);
         Self::start(&program)
     }
 
@@ -181,6 +185,31 @@ fn recursion_and_panics_in_go() {
     assert_eq!((of_state(&report, State::Complete), of_state(&report, State::LeftWithoutReturn)), (5, 5));
     for pause in report.pauses.iter().filter(|pause| pause.state == State::LeftWithoutReturn) {
         assert_eq!((pause.duration_ns, pause.resumed_ns, pause.budget), (None, None, None));
+    }
+}
+
+/// The runtime copies a stack that is full to a larger one, whose pages are new, from the thread's own stack: who needed
+/// the room can't be walked to from there, but with 1.19, which keeps the frame pointer.
+#[test]
+fn callers_of_a_function_whose_stack_grows_are_known_or_marked() {
+    const MARK: &str = "[callers not recorded: the runtime was growing this stack]";
+    for (version, marked) in [("1.19.8", false), ("1.22.10", true), ("1.25.5", true), ("1.27.3", true)] {
+        let folder = TempDir::new().unwrap();
+        let report = Program::go_of(version, folder.path()).traced("grow", &["--function", "main.needsRoom"]);
+        assert_eq!(report.pauses.len(), 1, "Go {version}");
+        let stacks = &report.pauses[0].stacks;
+        let growing =
+            || stacks.iter().filter(|stack| stack.frames.iter().any(|at| at == "runtime.morestack"));
+        let faults: u64 = growing().map(|stack| stack.faults).sum();
+        assert!(faults > 100, "Go {version}: {faults} of {}", report.pauses[0].faults);
+        for Stack { frames, .. } in growing() {
+            assert_eq!(frames.iter().any(|at| at == MARK), marked, "Go {version}: {frames:?}");
+            assert_eq!(frames.iter().any(|at| at.starts_with("main.")), !marked, "Go {version}: {frames:?}");
+        }
+        let whole = stacks.iter().filter(|stack| stack.frames.iter().all(|at| at != "runtime.morestack"));
+        for Stack { frames, .. } in whole {
+            assert!(frames.iter().all(|at| at != MARK), "Go {version}: {frames:?}");
+        }
     }
 }
 

@@ -43,6 +43,23 @@ func recursive(n int) int {
 	return recursive(n-1) + 1
 }
 
+// needsRoom takes some 4 MiB of stack, which a new goroutine has not.
+//
+//go:noinline
+func needsRoom() byte {
+	return deep(4096)
+}
+
+//go:noinline
+func deep(n int) byte {
+	var room [1024]byte
+	room[n%1024] = byte(n)
+	if n > 0 {
+		room[0] = deep(n - 1)
+	}
+	return room[0] + room[n%1024]
+}
+
 //go:noinline
 func panics(n int) int {
 	if n%2 == 0 {
@@ -77,6 +94,14 @@ func main() {
 			for i := 0; i < 10; i++ {
 				recursive(5)
 			}
+		case "grow":
+			var all sync.WaitGroup
+			all.Add(1)
+			go func() {
+				defer all.Done()
+				needsRoom()
+			}()
+			all.Wait()
 		case "panic":
 			for i := 0; i < 10; i++ {
 				guarded(i)
