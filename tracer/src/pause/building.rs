@@ -13,6 +13,7 @@ use super::{
     budget::KnownBlocks,
     kernel_stacks::KernelStacks,
     kind::Kind,
+    late::OthersSeen,
     listed::Unplaced,
     longest::LongestFault,
     reads::{self, Reads},
@@ -52,6 +53,7 @@ pub(super) struct Building {
     pub(super) details: u64,
     pub(super) driver: Touched,
     pub(super) of_workers: Touched,
+    pub(super) others_seen: OthersSeen,
     pub(super) driver_moves: BTreeMap<(fault::Kind, Kind), Moved>,
     pub(super) other_moves: BTreeMap<(fault::Kind, Kind), Moved>,
     pub(super) waits: DriverWaits,
@@ -138,6 +140,8 @@ impl Building {
         let by_worker = record.seen & seen::WORKER != 0;
         if by_driver {
             self.driver.add(record, refined, ns);
+        } else {
+            self.others_seen.add(record, ns);
         }
         if by_worker {
             self.of_workers.add(record, refined, ns);

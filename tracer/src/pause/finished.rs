@@ -123,7 +123,8 @@ impl FinishedPause {
         kernel_stacks: &KernelStacks,
         around: Surroundings,
     ) -> Self {
-        let Closed { record, state, reason, stamps, throttling } = closed;
+        let Closed { mut record, state, reason, stamps, throttling } = closed;
+        building.others_seen.settle(&mut record.other_totals, &mut building.workers);
         let by_kind = kinds(&record.driver_totals, &building.driver_moves, around);
         let others_by_kind = kinds(&record.other_totals, &building.other_moves, around);
         let in_faults_ns: u64 = by_kind.values().map(|kind| kind.ns).sum();

@@ -10,6 +10,7 @@ mod finished;
 mod intervals;
 mod kernel_stacks;
 mod kind;
+mod late;
 mod listed;
 mod longest;
 mod losses;

@@ -253,6 +253,38 @@ fn a_worker_s_faults_have_kinds_places_and_stacks() {
     assert_eq!((pause.waited, pause.workers.len()), (None, 0));
 }
 
+/// The driver sends the sums while two more faults end on other CPUs: a worker's and a mutator's.
+#[test]
+fn faults_that_ended_while_the_sums_were_sent_count() {
+    use tracer_common::thread::{WorkerRecord, cpu};
+    const WORKER: u32 = 12;
+    let maps = b"1000-2000 rw-p 0 0:0 0\n";
+    let around = Surroundings { schedule_seen: true, ..Surroundings::default() };
+    let faults = [
+        fault(1, WORKER, FRESH | seen::WORKER, ANON, (1200, 1500)),
+        fault(1, MUTATOR, FRESH, ANON, (1600, 1650)),
+        fault(1, WORKER, SWAP_IN | seen::WORKER, ANON, (1800, 1990)),
+        fault(1, MUTATOR, SWAP_IN, ANON, (1900, 1995)),
+    ];
+    // Either the worker has left its fault when its state is read, or it is sent as being in it.
+    for begin_ns in [0, 1800] {
+        let mut collector = Collector::new(Keep::All, around, AddressSpace::from_mappings(parse_maps(maps)));
+        let sums = WorkerRecord { tid: WORKER, window: 1, cpu: cpu::RUNNING, ..bytemuck::Zeroable::zeroed() };
+        collector.worker(&WorkerRecord { faults: 1, fault_ns: 300, begin_ns, ..sums });
+        give(&mut collector, window(1, 1000, &faults[..2]), &faults);
+        let (collected, _) = collector.finish();
+        let pause = only(&collected);
+        assert_eq!((pause.other_faults(), pause.details), (4, 4));
+        assert_eq!((pause.record.other_totals.major, pause.record.other_totals.minor), (2, 2));
+        let others = &pause.others_by_kind;
+        assert_eq!((others[&Kind::SwapIn].count, others[&Kind::SwapIn].ns), (2, 285));
+        let of_workers = pause.worker_faults.as_ref().unwrap();
+        assert_eq!((of_workers.faults, of_workers.details, of_workers.sum_ns), (2, 2, 490));
+        let [worker] = &pause.workers[..] else { panic!("{:?}", pause.workers) };
+        assert_eq!((worker.faults, worker.in_faults_ns, worker.budget.sum_ns()), (2, 490, 1000));
+    }
+}
+
 #[test]
 fn faults_of_workers_explain_the_time_that_the_driver_waited_for_them() {
     use tracer_common::{
