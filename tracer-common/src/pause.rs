@@ -119,6 +119,8 @@ pub mod windows {
     pub const TOLD_OBJECT: u32 = 1 << 3;
     /// Where a window opens, a word of memory is read: see [`TargetSettings::word_register`](super::TargetSettings).
     pub const WORD: u32 = 1 << 4;
+    /// The probes of windows are being placed or taken away, or are not there: no window begins, ends or gathers anything.
+    pub const RESTING: u32 = 1 << 5;
 }
 
 /// How a process is traced; its presence in the table is the gate.

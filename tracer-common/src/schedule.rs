@@ -22,7 +22,7 @@ pub mod doing {
 pub const INTERVALS_OF_WORKERS: u32 = 256;
 
 /// The most intervals that are sent of any other thread but the driver in one window.
-pub const INTERVALS_OF_OTHERS: u32 = 8;
+pub const INTERVALS_OF_OTHERS: u32 = 32;
 
 /// One interval of a thread, sent when it ends while a window is open.
 #[repr(C)]

@@ -13,7 +13,7 @@ use tracer_common::pause::{flag, keyed, state, windows};
 
 use crate::{
     registers, schedule,
-    target::{Ids, traced},
+    target::{Ids, watched},
     thread, window,
 };
 
@@ -54,7 +54,7 @@ pub fn depth_bytes(ids: Ids, regs: &Registers, goroutine: u64) -> u64 {
 /// `runtime.schedule`: the thread looks for another goroutine; the one that was on it is on none.
 #[uprobe]
 pub fn goroutine_leaves(_ctx: ProbeContext) -> u32 {
-    let Some(ids) = traced() else { return 0 };
+    let Some(ids) = watched() else { return 0 };
     let Some(thread) = thread::known(ids) else { return 0 };
     if thread.goroutine == 0 {
         return 0;
@@ -74,7 +74,7 @@ pub fn goroutine_leaves(_ctx: ProbeContext) -> u32 {
 /// `runtime.execute`: the goroutine in the first argument is on the thread from here on.
 #[uprobe]
 pub fn goroutine_enters(ctx: ProbeContext) -> u32 {
-    let Some(ids) = traced() else { return 0 };
+    let Some(ids) = watched() else { return 0 };
     // SAFETY: the probe's registers, valid while the program runs.
     let goroutine = registers::go_argument(unsafe { &*ctx.regs });
     let Some(window) = window::of_goroutine(ids.tgid, goroutine) else { return 0 };

@@ -32,7 +32,9 @@ fn request_queued(ctx: TracePointContext) {
             ctx.read_at::<u8>(BIO_FLAGS.load() as usize).unwrap_or(0),
         )
     };
-    if operation == b'R' {
+    // A device that is made of others (LVM, dm-crypt, md) hands the request on to one of those, which is told of as well,
+    // after it: what the fault asked for is what the first one was asked for.
+    if operation == b'R' && (state.device == 0 || state.device == device) {
         state.device = device;
         state.read_requests += 1;
         state.read_bytes += u64::from(sectors) * SECTOR_BYTES;

@@ -152,6 +152,9 @@ pub fn finish(ctx: *mut c_void, ids: Ids, state: &mut ThreadState, bits: u32) {
     state.begin_ns = 0;
     state.freeing = freeing::NOTHING;
     let Some((window, driver)) = window::of_thread(ids.keyed, ids.flags, state) else { return };
+    if window::is_after(window, begin_ns) {
+        return;
+    }
     let opened_ns = window::opened_ns(window);
     let mut bits = bits | state.seen;
     if RSS_EXACT.load() != 0 {

@@ -18,7 +18,7 @@ use tracer_common::{
 
 use crate::{
     call, fault, loss, registers, schedule, stack,
-    target::{Ids, settings_of, traced},
+    target::{Ids, settings_of, watched},
     thread,
     window::{self, closed, complete, opened, own_or_new},
     worker,
@@ -31,7 +31,7 @@ static PAUSES: RingBuf = RingBuf::with_byte_size(4 << 20, 0);
 /// The stop is requested, or a call begins: the window opens.
 #[uprobe]
 pub fn pause_requested(ctx: ProbeContext) -> u32 {
-    let Some(ids) = traced() else { return 0 };
+    let Some(ids) = watched() else { return 0 };
     // SAFETY: the probe's registers, valid while the program runs.
     let regs = unsafe { &*ctx.regs };
     let goroutine = call::goroutine(ids, regs);
@@ -70,13 +70,14 @@ pub fn pause_requested(ctx: ProbeContext) -> u32 {
         }
     }
     window.requested_ns = now_ns;
+    // From here on it counts, also while the rest is written down: a probe in the program's code can be preempted.
+    window.state = state::REQUESTED;
     registers::capture(regs, &mut window.at_requested);
     window.requested_caller = registers::return_address(regs);
     if ids.flags & windows::WORD != 0 {
         read_word(window);
     }
     window.requested_stack = stack::walk_at_request(ctx.as_ptr(), ids).stack;
-    window.state = state::REQUESTED;
     0
 }
 
@@ -120,7 +121,7 @@ pub fn pause_stopped(ctx: ProbeContext) -> u32 {
 /// What the window is for is told, somewhere inside it. Outside of windows it says nothing.
 #[uprobe]
 pub fn pause_told(ctx: ProbeContext) -> u32 {
-    let Some(ids) = traced() else { return 0 };
+    let Some(ids) = watched() else { return 0 };
     let Some(thread) = thread::known(ids) else { return 0 };
     let Some(window) = window::driven_by(ids, thread) else { return 0 };
     window.told += 1;
@@ -227,6 +228,7 @@ fn finish(ctx: &ProbeContext, ids: Ids, window: &mut WindowRecord, flags: u32, n
     match ids.keyed {
         keyed::GOROUTINE => window::forget_goroutine(ids.tgid, window.goroutine),
         keyed::CALL => window::forget_call(ids.tgid, ids.tid, window.goroutine),
+        keyed::THREAD => window::forget_thread(ids.tgid, ids.tid),
         _ => {}
     }
 }
@@ -252,13 +254,14 @@ pub fn thread_ends(ids: Ids) {
         send(window);
         window.state = state::CLOSED;
         closed(ids);
+        window::forget_thread(ids.tgid, ids.tid);
     }
 }
 
 /// A goroutine ends inside a call, which is left for good.
 #[uprobe]
 pub fn goroutine_ends(ctx: ProbeContext) -> u32 {
-    let Some(ids) = traced() else { return 0 };
+    let Some(ids) = watched() else { return 0 };
     // SAFETY: the probe's registers, valid while the program runs.
     let goroutine = registers::go_argument(unsafe { &*ctx.regs });
     let Some(window) = window::of_goroutine(ids.tgid, goroutine) else { return 0 };
@@ -274,7 +277,7 @@ pub fn goroutine_ends(ctx: ProbeContext) -> u32 {
 /// The open window that the current thread can close; where none is open it had begun before the trace did.
 #[inline(always)]
 fn open_or_join(regs: &call::Registers) -> Option<(Ids, &'static mut WindowRecord)> {
-    let ids = traced()?;
+    let ids = watched()?;
     let goroutine = call::goroutine(ids, regs);
     let window = own_or_new(ids, goroutine)?;
     if window.state == state::CLOSED {

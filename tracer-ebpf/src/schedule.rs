@@ -59,15 +59,12 @@ pub fn switched_without_state(ctx: RawTracePointContext) -> i32 {
 /// Runs on the thread that is switched away from.
 #[inline(always)]
 fn both(ctx: &RawTracePointContext, blocked: bool) {
-    let previous_is_target = match traced() {
-        Some(ids) => {
-            if let Some(state) = thread::known_or_new(ids) {
-                switched_away(ctx, ids, state, blocked);
-            }
-            true
-        }
-        None => false,
-    };
+    let previous = traced();
+    if let Some(ids) = previous
+        && let Some(state) = thread::known_or_new(ids)
+    {
+        switched_away(ctx, ids, state, blocked);
+    }
     let next = ctx.arg::<u64>(2);
     if let Some(state) = thread::of_task(next)
         && let Some(settings) = settings_of(state.tgid)
@@ -75,7 +72,8 @@ fn both(ctx: &RawTracePointContext, blocked: bool) {
         // SAFETY: the helper has no preconditions.
         let now_ns = unsafe { bpf_ktime_get_ns() };
         let next = Next { task: next, keyed: settings.keyed, flags: settings.flags };
-        got_cpu(true, next, state, now_ns, previous_is_target);
+        let after_own = matches!(previous, Some(ids) if ids.tgid == state.tgid);
+        got_cpu(true, next, state, now_ns, after_own);
     }
 }
 
@@ -101,8 +99,8 @@ fn switched_away(ctx: &RawTracePointContext, ids: Ids, state: &mut ThreadState, 
     state.cpu = if blocked { cpu::BLOCKED } else { cpu::PREEMPTED };
 
     let (mut window, driver) = match window::of_thread(ids.keyed, ids.flags, state) {
-        Some((window, driver)) => (Some(window), driver),
-        None => (None, false),
+        Some((window, driver)) if !window::is_after(window, now_ns) => (Some(window), driver),
+        _ => (None, false),
     };
     let told = match &window {
         Some(window) => driver || may_tell(state, window),
@@ -187,8 +185,8 @@ fn got_cpu(switch: bool, next: Next, state: &mut ThreadState, now_ns: u64, after
     };
     let (blocked_ns, waiting_ns) = (ready_ns - off_ns, now_ns - ready_ns);
     let (window, driver) = match window::of_thread(next.keyed, next.flags, state) {
-        Some((window, driver)) => (Some(window), driver),
-        None => (None, false),
+        Some((window, driver)) if !window::is_after(window, off_ns) => (Some(window), driver),
+        _ => (None, false),
     };
     if state.freeing != freeing::NOTHING {
         state.freeing_waiting_ns += waiting_ns;

@@ -11,7 +11,7 @@ use aya_ebpf::{
     maps::HashMap,
 };
 
-use tracer_common::pause::TargetSettings;
+use tracer_common::pause::{TargetSettings, windows};
 
 use crate::settings::{PID_NAMESPACE_DEVICE, PID_NAMESPACE_INODE};
 
@@ -44,11 +44,17 @@ pub fn traced() -> Option<Ids> {
     Some(ids)
 }
 
+/// The same for the probes of windows, which do nothing while not all of them are in place.
+#[inline(always)]
+pub fn watched() -> Option<Ids> {
+    traced().filter(|ids| ids.flags & windows::RESTING == 0)
+}
+
 /// How the process is traced; `None`: it is not.
 #[inline(always)]
 pub fn settings_of(tgid: u32) -> Option<&'static TargetSettings> {
     TARGETS.get_ptr(tgid).map(|settings| {
-        // SAFETY: a live map value, which is written once, before the process is traced.
+        // SAFETY: a live map value, which the user side replaces as a whole.
         unsafe { &*settings }
     })
 }

@@ -16,7 +16,7 @@ use tracer_common::{
 use crate::{loss, target::Ids};
 
 /// By process, thread or goroutine. The user side puts a zeroed value there for a process before the gate opens; others are
-/// made when they are needed. Left in place at the end, so that a window which was cut off can be read from here. The size
+/// made when they are needed. Windows that were cut off are read from here. The size
 /// can be set when the object is loaded.
 #[map]
 static WINDOWS: HashMap<WindowKey, WindowRecord> = HashMap::with_max_entries(1024, 0);
@@ -100,6 +100,9 @@ pub fn forget_thread(tgid: u32, tid: u32) {
 /// open.
 #[inline(always)]
 pub fn of_thread(how: u32, flags: u32, state: &ThreadState) -> Option<(&'static mut WindowRecord, bool)> {
+    if flags & windows::RESTING != 0 {
+        return None;
+    }
     let (tgid, tid) = (state.tgid, state.tid);
     if let Some(key) = key(how, tgid, tid, state.goroutine)
         && let Some(window) = window(&key)
@@ -191,6 +194,13 @@ pub fn anonymous_growth_bytes(tgid: u32, bytes: u64) -> u64 {
     let before = process.anonymous_bytes;
     process.anonymous_bytes = bytes;
     if before == 0 { 0 } else { bytes.saturating_sub(before) }
+}
+
+/// Whether what began at this time is after the window's end, which is stamped before the sums are sent: the probe that does
+/// both can be preempted in between.
+#[inline(always)]
+pub fn is_after(window: &WindowRecord, begin_ns: u64) -> bool {
+    window.resumed_ns != 0 && begin_ns >= window.resumed_ns
 }
 
 /// When the window opened, as far as that was seen.

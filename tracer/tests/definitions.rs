@@ -16,7 +16,7 @@ use std::{
 
 use attached::{ALL_AS_JSON, Running, as_root, attach, pauselens, report_of};
 use serde_json::Value;
-use tracer::report::model::{Ended, Unit};
+use tracer::report::model::{Ended, State, Unit};
 
 /// Stops itself by functions of its own, tells a number, and calls a small function as often as it is told.
 const SOURCE: &str = r#"
@@ -227,6 +227,12 @@ fn a_function_that_is_called_all_the_time() {
     assert!((0.05..0.5).contains(&share), "{share}: {sampled:?}");
     assert!(report.summary.pauses > 0);
     assert_eq!(report.trace.ended, Ended::Duration);
+    // Of each round at most the first and the last call are not seen whole, and none is said to have left otherwise.
+    let not_whole = |state| report.summary.by_state.get(&state).copied().unwrap_or(0);
+    assert_eq!(not_whole(State::LeftWithoutReturn), 0, "{:?}", report.summary.by_state);
+    let cut = not_whole(State::OpenAtAttach) + not_whole(State::CutOff);
+    assert!(cut <= 2 * sampled.rounds, "{sampled:?}: {:?}", report.summary.by_state);
+    assert!(report.pauses.iter().filter_map(|call| call.call).all(|call| call.inner_calls == 0));
     assert_eq!(program.line(), "c7000");
     assert!(program.is_running());
 }

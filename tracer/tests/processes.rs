@@ -25,9 +25,12 @@ use attached::{Ended, Running, as_root, attached, pauselens};
 use cgroup::Cgroup;
 use paused::{build_paused, paused};
 use tempfile::TempDir;
-use tracer::report::{
-    model::{self, Report},
-    processes::ProcessesReport,
+use tracer::{
+    pause::Kind,
+    report::{
+        model::{self, Report},
+        processes::ProcessesReport,
+    },
 };
 
 /// The program in a folder of its own.
@@ -323,7 +326,7 @@ fn an_exec_begins_anew_where_children_are_followed() {
 /// The program makes four pauses, runs itself anew in the way that `exec` says, and makes six more: two parts of the trace.
 fn an_exec_begins_anew(exec: char, wait_ms: u32) {
     let program = Program::new();
-    let before = program.told(&format!("t r p4 {exec} {} s{wait_ms} p6", program.path.display()));
+    let before = program.told(&format!("t r m4 {exec} {} s{wait_ms} m6", program.path.display()));
     let pid = before.pid();
     let command = ["attach", "--pid", &pid.to_string(), "--follow-forks", "--format", "json"];
     let mut running = attached(tracer(&command));
@@ -334,6 +337,17 @@ fn an_exec_begins_anew(exec: char, wait_ms: u32) {
     let report = several(&ended);
     is_whole(&report);
     assert_eq!(pauses(&report), [4, 6], "{}", ended.told());
+    // The kernel's thread is the same one, its id and its counters are not: faults and waits are its own all the same.
+    for part in &report.processes {
+        let counts = &part.trace.reconciliation;
+        assert!(matches!(counts.left_over, None | Some(0)), "{counts:?}");
+        for pause in &part.pauses {
+            let touched = pause.by_kind.get(&Kind::FirstTouch).map_or(0, |kind| kind.count);
+            assert!(touched >= 3 && pause.bystanders.faults == 0, "{pause:?}");
+            let budget = pause.budget.unwrap();
+            assert!(budget.blocked_other_ns > 90_000 && budget.unknown_ns == 0, "{budget:?}");
+        }
+    }
 }
 
 #[test]

@@ -29,7 +29,7 @@ use crate::{
 };
 
 /// Intervals kept for the stopping phase of one window; the stopping phase comes first, so the first ones count.
-const INTERVALS_KEPT: usize = 4096;
+const INTERVALS_KEPT: usize = 1 << 14;
 
 /// Faults kept of one window, of its driver and of other threads: they tell what kept the world from stopping. On many CPUs
 /// there are many in a moment.
@@ -51,6 +51,8 @@ pub(super) struct Moved {
 #[derive(Debug, Default)]
 pub(super) struct Building {
     pub(super) details: u64,
+    /// Where it is among all, in the order in which their details began to come.
+    pub(super) begun: u64,
     pub(super) driver: Touched,
     pub(super) of_workers: Touched,
     pub(super) others_seen: OthersSeen,
@@ -62,6 +64,8 @@ pub(super) struct Building {
     pub(super) workers: Vec<WorkerRecord>,
     /// Intervals of all threads, for the stopping phase and the workers.
     pub(super) intervals: Vec<IntervalRecord>,
+    /// More came than are kept.
+    pub(super) intervals_lost: bool,
     /// Whom the driver waited for.
     pub(super) waiting: Waiting,
     pub(super) longest: Option<LongestFault>,
@@ -80,6 +84,12 @@ pub(super) struct Building {
 }
 
 impl Building {
+    /// The next one.
+    pub(super) fn begun(begun: &mut u64) -> Self {
+        *begun += 1;
+        Self { begun: *begun, ..Self::default() }
+    }
+
     /// Adds one detail.
     pub(super) fn add(
         &mut self,
@@ -181,6 +191,8 @@ impl Building {
         }
         if self.intervals.len() < INTERVALS_KEPT {
             self.intervals.push(*record);
+        } else {
+            self.intervals_lost = true;
         }
     }
 

@@ -29,8 +29,9 @@ use crate::memory::{AddressSpace, Region};
 
 /// Pauses without a length that are kept in full.
 const PARTIAL_KEPT: usize = 64;
-/// Details of windows whose record never comes (it was lost) are given up beyond this many windows.
-const WINDOWS_OPEN: usize = 4096;
+/// Details of windows whose record never comes (it was lost) are given up beyond this many windows: more than can be open
+/// on the kernel side.
+const WINDOWS_OPEN: usize = 1 << 14;
 
 /// Which pauses are kept in full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +54,8 @@ pub struct Collector {
     renumber: bool,
     /// How many windows have been given numbers.
     numbered: u64,
+    /// How many windows' details have begun to come.
+    begun: u64,
     listing: bool,
     listed: Vec<ListedFault>,
     collected: Collected,
@@ -139,9 +142,12 @@ pub struct Collected {
     pub drove: BTreeMap<u32, u64>,
     /// Details that arrived.
     pub details: u64,
+    /// Those of them that were given up, because the ends of their windows had not been told.
+    pub given_up: u64,
     /// Time in which drivers waited for workers, in ns; `None` without workers, or when switches are not seen.
     pub waited_for_workers_ns: Option<u64>,
-    /// Faults in all windows whose records arrived, of drivers and other threads: as many should have details.
+    /// Faults in all windows whose records arrived, of drivers and other threads, and details of those that were too short
+    /// to be told of: as many should have details.
     pub counted: u64,
     /// The budgets of complete pauses; `None` when switches are not seen.
     pub budget: Option<Budget>,
@@ -211,6 +217,7 @@ impl Collector {
             kernel_stacks: KernelStacks::default(),
             renumber: false,
             numbered: 0,
+            begun: 0,
             listing: false,
             listed: Vec::new(),
             collected: Collected::default(),
@@ -253,9 +260,10 @@ impl Collector {
         if !self.around.userfaultfd && classify(record.seen) == fault::Kind::Waited {
             self.around.userfaultfd = self.space.userfaultfd();
         }
+        let listing = self.listing;
         self.make_room_for(record.window);
-        let building = self.open.entry(record.window).or_default();
-        building.listing = self.listing;
+        let building = self.open.entry(record.window).or_insert_with(|| Building::begun(&mut self.begun));
+        building.listing = listing;
         building.add(record, &mut self.space, &self.kernel_stacks, self.around);
         if building.should_place() {
             let number = match self.renumber {
@@ -271,14 +279,12 @@ impl Collector {
 
     /// An interval of a thread inside a window.
     pub fn interval(&mut self, record: &IntervalRecord) {
-        self.make_room_for(record.window);
-        self.open.entry(record.window).or_default().interval(record);
+        self.building(record.window).interval(record);
     }
 
     /// What a worker did in a window.
     pub fn worker(&mut self, record: &WorkerRecord) {
-        self.make_room_for(record.window);
-        self.open.entry(record.window).or_default().workers.push(*record);
+        self.building(record.window).workers.push(*record);
     }
 
     /// A kernel stack's names.
@@ -286,10 +292,18 @@ impl Collector {
         self.kernel_stacks.insert(stack, named);
     }
 
+    fn building(&mut self, window: u64) -> &mut Building {
+        self.make_room_for(window);
+        self.open.entry(window).or_insert_with(|| Building::begun(&mut self.begun))
+    }
+
     fn make_room_for(&mut self, window: u64) {
         if self.open.len() >= WINDOWS_OPEN && !self.open.contains_key(&window) {
-            let oldest = self.open.keys().min().copied();
-            oldest.and_then(|window| self.open.remove(&window));
+            // The kernel side's numbers are no order where several windows are open at a time.
+            let oldest =
+                self.open.iter().min_by_key(|(_, building)| building.begun).map(|(window, _)| *window);
+            let given_up = oldest.and_then(|window| self.open.remove(&window));
+            self.collected.given_up += given_up.map_or(0, |building| building.details);
         }
     }
 
@@ -333,6 +347,7 @@ impl Collector {
     /// A window has closed that was too short to be told of: its details are forgotten.
     pub fn short(&mut self, record: &ShortRecord) {
         let building = self.open.remove(&record.window);
+        self.collected.counted += building.as_ref().map_or(0, |building| building.details);
         if building.is_none_or(|building| building.number.is_none()) {
             self.numbered += 1;
         }

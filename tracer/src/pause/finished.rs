@@ -16,7 +16,7 @@ use super::{
     refine::{Surroundings, plain},
     span::FaultSpan,
     state::State,
-    stopping::Stopping,
+    stopping::{Stopping, Told},
     throttling::Throttling,
     touched::StackTotal,
     waited::Waited,
@@ -156,8 +156,18 @@ impl FinishedPause {
             + stopping.map_or(0, |phase| others_only_ns(&building, phase))
             + waited.map_or(0, |waited| waited.for_their_faults_ns);
         let how_stopped = stopping.filter(|_| around.schedule_seen).map(|phase| {
-            let (intervals, faults) = (&building.intervals, &building.other_spans);
-            super::stopping::stopping(phase, record.driver, intervals, faults, &building.driver_spans)
+            let told = Told {
+                intervals: &building.intervals,
+                all_kept: !building.intervals_lost,
+                workers: &building.workers,
+            };
+            super::stopping::stopping(
+                phase,
+                record.driver,
+                told,
+                &building.other_spans,
+                &building.driver_spans,
+            )
         });
         let worker_faults = WorkerFaults::of(&building.workers, building.of_workers);
         let (places, stacks) = building.driver.finish(&by_region);
@@ -169,7 +179,7 @@ impl FinishedPause {
             stopping_whole: stopping
                 .zip(building.spans_lost_from_ns)
                 .is_none_or(|((_, to), lost)| lost >= to)
-                && waited.is_none_or(|waited| !waited.at_least),
+                && waited.is_none_or(|waited| !waited.faults_at_least),
             by_kind,
             others_by_kind,
             by_region,

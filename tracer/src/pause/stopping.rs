@@ -7,7 +7,10 @@
 
 use std::collections::BTreeMap;
 
-use tracer_common::schedule::{IntervalRecord, doing};
+use tracer_common::{
+    schedule::{INTERVALS_OF_OTHERS, INTERVALS_OF_WORKERS, IntervalRecord, doing},
+    thread::WorkerRecord,
+};
 
 use super::{
     blocked::AtRequest, budget::StoppingBudget, intervals::union_length, span::FaultSpan, waits::split,
@@ -59,6 +62,26 @@ struct Stretch {
     what: AtRequest,
 }
 
+/// What threads did, and how far that reaches.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Told<'a> {
+    /// Of all threads.
+    pub(super) intervals: &'a [IntervalRecord],
+    /// Nothing was sent that is not among them.
+    pub(super) all_kept: bool,
+    /// Of workers the kernel side sends more than of others.
+    pub(super) workers: &'a [WorkerRecord],
+}
+
+impl Told<'_> {
+    /// Whether what a thread did after the last of its intervals can be told from that: later ones would have been sent.
+    fn to_the_end(&self, tid: u32, intervals: usize) -> bool {
+        let is_worker = self.workers.iter().any(|worker| worker.tid == tid);
+        let most = if is_worker { INTERVALS_OF_WORKERS } else { INTERVALS_OF_OTHERS };
+        self.all_kept && intervals < most as usize
+    }
+}
+
 /// What is known of one thread.
 #[derive(Debug, Default)]
 struct Seen<'a> {
@@ -71,13 +94,13 @@ struct Seen<'a> {
 pub(super) fn stopping(
     (from_ns, to_ns): (u64, u64),
     driver: u32,
-    intervals: &[IntervalRecord],
+    told: Told<'_>,
     faults: &[FaultSpan],
     driver_faults: &[(u64, u64)],
 ) -> Stopping {
     let phase = (from_ns, to_ns);
     let (mut others, mut of_driver): (BTreeMap<u32, Seen<'_>>, Vec<&IntervalRecord>) = Default::default();
-    for interval in intervals {
+    for interval in told.intervals {
         if interval.tid == driver {
             of_driver.push(interval);
         } else {
@@ -100,7 +123,10 @@ pub(super) fn stopping(
     }
     let mut threads: Vec<StoppingThread> = others
         .into_iter()
-        .filter_map(|(tid, seen)| thread(tid, seen, phase, woke_last == Some(tid)))
+        .filter_map(|(tid, seen)| {
+            let to_the_end = told.to_the_end(tid, seen.intervals.len());
+            thread(tid, seen, phase, woke_last == Some(tid), to_the_end)
+        })
         .collect();
     let held_up = |budget: &StoppingBudget| budget.fault_ns + budget.on_cpu_ns + budget.waiting_for_cpu_ns;
     threads.sort_by_key(|thread| {
@@ -117,7 +143,7 @@ pub(super) fn stopping(
     });
     let budget = match threads.iter().find(|thread| Some(thread.tid) == last) {
         Some(thread) => thread.budget,
-        None => of_the_driver(&of_driver, driver_faults, phase),
+        None => of_the_driver(&of_driver, driver_faults, phase, told.all_kept),
     };
     threads.truncate(LISTED);
     Stopping { ns, last, budget, threads }
@@ -129,11 +155,12 @@ fn thread(
     mut seen: Seen<'_>,
     (from_ns, to_ns): (u64, u64),
     woke_the_driver: bool,
+    to_the_end: bool,
 ) -> Option<StoppingThread> {
     seen.intervals.sort_by_key(|interval| interval.to_ns);
     seen.intervals.retain(|interval| interval.to_ns > from_ns);
     seen.faults.retain(|fault| fault.end_ns > from_ns && fault.begin_ns < to_ns);
-    let stretches = stretches(&seen.intervals, (from_ns, to_ns));
+    let stretches = stretches(&seen.intervals, to_the_end.then_some(to_ns));
     let in_phase = |stretch: &&Stretch| stretch.from_ns < to_ns && stretch.to_ns > from_ns;
     if !stretches.iter().any(|stretch| in_phase(&stretch)) && seen.faults.is_empty() && !woke_the_driver {
         return None;
@@ -182,8 +209,8 @@ fn thread(
     })
 }
 
-/// The thread's time as its changes tell it, in order, from before the phase to its end.
-fn stretches(intervals: &[&IntervalRecord], (_, to_ns): (u64, u64)) -> Vec<Stretch> {
+/// The thread's time as its changes tell it, in order, from before the phase to its end, if that is given.
+fn stretches(intervals: &[&IntervalRecord], to_ns: Option<u64>) -> Vec<Stretch> {
     let mut stretches = Vec::new();
     for interval in intervals {
         if interval.doing & doing::RUNNING != 0 {
@@ -212,7 +239,7 @@ fn stretches(intervals: &[&IntervalRecord], (_, to_ns): (u64, u64)) -> Vec<Stret
         }
     }
     // What it did after its last change: it had just got the CPU, or had just left it.
-    if let Some(last) = intervals.last()
+    if let (Some(last), Some(to_ns)) = (intervals.last(), to_ns)
         && last.to_ns < to_ns
     {
         let what = if last.doing & doing::RUNNING == 0 {
@@ -261,13 +288,20 @@ fn budget(
 }
 
 /// The driver waited for nobody that is known: how it spent the phase itself.
-fn of_the_driver(intervals: &[&IntervalRecord], faults: &[(u64, u64)], phase: (u64, u64)) -> StoppingBudget {
+fn of_the_driver(
+    intervals: &[&IntervalRecord],
+    faults: &[(u64, u64)],
+    phase: (u64, u64),
+    all_kept: bool,
+) -> StoppingBudget {
     let off: Vec<Stretch> =
-        stretches(intervals, (0, 0)).into_iter().filter(|stretch| stretch.what != AtRequest::OnCpu).collect();
+        stretches(intervals, None).into_iter().filter(|stretch| stretch.what != AtRequest::OnCpu).collect();
     let mut in_faults = faults.to_vec();
     let mut budget = budget(&off, &mut in_faults, phase, false);
-    // Where nothing was seen it ran.
-    budget.on_cpu_ns += std::mem::take(&mut budget.unknown_ns);
+    if all_kept {
+        // Where nothing was seen it ran.
+        budget.on_cpu_ns += std::mem::take(&mut budget.unknown_ns);
+    }
     budget
 }
 
@@ -281,6 +315,10 @@ mod tests {
     const MUTATOR: u32 = 2;
     const PHASE: (u64, u64) = (1000, 2000);
 
+    fn all(intervals: &[IntervalRecord]) -> Told<'_> {
+        Told { intervals, all_kept: true, workers: &[] }
+    }
+
     fn interval(tid: u32, bits: u32, (from_ns, woken_ns, to_ns): (u64, u64, u64)) -> IntervalRecord {
         IntervalRecord { tid, doing: bits, from_ns, woken_ns, to_ns, ..IntervalRecord::zeroed() }
     }
@@ -292,7 +330,7 @@ mod tests {
         let woken =
             IntervalRecord { woken_by: MUTATOR, ..interval(DRIVER, doing::BLOCKED, (1010, 1900, 1980)) };
         let fault = FaultSpan { tid: MUTATOR, begin_ns: 880, end_ns: 1800, kind: Kind::Userfault, stack: 7 };
-        let phase = stopping(PHASE, DRIVER, &[in_fault, woken], &[fault], &[]);
+        let phase = stopping(PHASE, DRIVER, all(&[in_fault, woken]), &[fault], &[]);
         assert_eq!((phase.ns, phase.last), (1000, Some(MUTATOR)));
         assert_eq!(
             phase.budget,
@@ -309,7 +347,7 @@ mod tests {
     fn a_thread_that_ran_on_shows_by_the_wake_up_alone() {
         let woken =
             IntervalRecord { woken_by: MUTATOR, ..interval(DRIVER, doing::BLOCKED, (1010, 1900, 1980)) };
-        let phase = stopping(PHASE, DRIVER, &[woken], &[], &[]);
+        let phase = stopping(PHASE, DRIVER, all(&[woken]), &[], &[]);
         assert_eq!(phase.last, Some(MUTATOR));
         assert_eq!(phase.budget, StoppingBudget { on_cpu_ns: 1000, ..StoppingBudget::default() });
         assert_eq!((phase.threads[0].at_request, phase.threads[0].since_ns), (AtRequest::OnCpu, None));
@@ -319,7 +357,7 @@ mod tests {
     fn waiting_for_a_cpu_is_told_from_being_blocked() {
         let late = interval(MUTATOR, doing::BLOCKED, (400, 1100, 1600));
         let parked = interval(MUTATOR, doing::RUNNING | doing::BLOCKED, (1600, 0, 1900));
-        let phase = stopping(PHASE, DRIVER, &[late, parked], &[], &[]);
+        let phase = stopping(PHASE, DRIVER, all(&[late, parked]), &[], &[]);
         let expected = StoppingBudget {
             blocked_ns: 200,
             waiting_for_cpu_ns: 500,
@@ -336,7 +374,7 @@ mod tests {
     #[test]
     fn a_driver_that_waits_for_nobody_accounts_for_itself() {
         let preempted = interval(DRIVER, doing::PREEMPTED, (1200, 0, 1500));
-        let phase = stopping(PHASE, DRIVER, &[preempted], &[], &[(1600, 1700)]);
+        let phase = stopping(PHASE, DRIVER, all(&[preempted]), &[], &[(1600, 1700)]);
         assert_eq!((phase.last, phase.threads.len()), (None, 0));
         let expected = StoppingBudget {
             fault_ns: 100,
@@ -347,6 +385,35 @@ mod tests {
         assert_eq!(phase.budget, expected);
     }
 
+    /// A thread that loses its CPU every so often: the kernel side stops telling of it after so many changes.
+    #[test]
+    fn what_was_not_told_of_any_more_is_unknown() {
+        let changes = |count: u32| -> Vec<IntervalRecord> {
+            let change = |n: u32| {
+                let from_ns = 1000 + u64::from(n) * 10;
+                let bits = if n % 2 == 0 { doing::RUNNING | doing::PREEMPTED } else { doing::PREEMPTED };
+                interval(MUTATOR, bits, (from_ns, 0, from_ns + 10))
+            };
+            (0..count).map(change).collect()
+        };
+        let half = StoppingBudget { on_cpu_ns: 160, waiting_for_cpu_ns: 160, ..StoppingBudget::default() };
+        let few = changes(INTERVALS_OF_OTHERS - 2);
+        let told = stopping(PHASE, DRIVER, all(&few), &[], &[]).threads[0].budget;
+        assert_eq!((told.on_cpu_ns, told.waiting_for_cpu_ns, told.unknown_ns), (850, 150, 0));
+        let many = changes(INTERVALS_OF_OTHERS);
+        let cut = stopping(PHASE, DRIVER, all(&many), &[], &[]);
+        assert_eq!(cut.threads[0].budget, StoppingBudget { unknown_ns: 680, ..half });
+        let of_worker = WorkerRecord { tid: MUTATOR, ..WorkerRecord::zeroed() };
+        let told = Told { workers: &[of_worker], ..all(&many) };
+        assert_eq!(stopping(PHASE, DRIVER, told, &[], &[]).threads[0].budget.unknown_ns, 0);
+        let not_kept = Told { all_kept: false, ..all(&few) };
+        assert_eq!(stopping(PHASE, DRIVER, not_kept, &[], &[]).threads[0].budget.unknown_ns, 700);
+        let own = [interval(DRIVER, doing::PREEMPTED, (1200, 0, 1500))];
+        let not_kept = Told { all_kept: false, ..all(&own) };
+        let budget = stopping(PHASE, DRIVER, not_kept, &[], &[]).budget;
+        assert_eq!((budget.waiting_for_cpu_ns, budget.on_cpu_ns, budget.unknown_ns), (300, 0, 700));
+    }
+
     #[test]
     fn parts_add_up_for_odd_input_too() {
         let odd = [
@@ -354,8 +421,8 @@ mod tests {
             interval(MUTATOR, doing::BLOCKED, (1400, 9000, 1450)),
             interval(3, doing::PREEMPTED, (5000, 0, 6000)),
         ];
-        let phase = stopping(PHASE, DRIVER, &odd, &[], &[]);
+        let phase = stopping(PHASE, DRIVER, all(&odd), &[], &[]);
         assert!(phase.threads.iter().all(|thread| thread.budget.sum_ns() >= 1000), "{phase:?}");
-        assert_eq!(stopping((5, 5), DRIVER, &[], &[], &[]).budget, StoppingBudget::default());
+        assert_eq!(stopping((5, 5), DRIVER, all(&[]), &[], &[]).budget, StoppingBudget::default());
     }
 }

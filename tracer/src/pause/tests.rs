@@ -212,10 +212,15 @@ fn pauses_without_a_begin_or_an_end_have_no_length() {
 #[test]
 fn details_of_windows_that_never_close_do_not_pile_up() {
     let mut collector = collector(Keep::Worst(1));
-    for number in 1..10_000 {
+    // Numbers that are no order, as those of calls: the oldest ones are given up, and counted.
+    for number in (1..20_000).rev() {
         collector.fault(&fault(number, DRIVER, FRESH, ANON, (1, 2)));
     }
-    assert!(collector.windows_open() <= 4096);
+    assert_eq!(collector.windows_open(), 1 << 14);
+    let late = [fault(1, DRIVER, FRESH, ANON, (1, 2))];
+    give(&mut collector, window(1, 1000, &late), &[]);
+    let (collected, _) = collector.finish();
+    assert_eq!((only(&collected).details, collected.given_up), (1, 19_999 - (1 << 14)));
 }
 
 #[test]

@@ -7,7 +7,7 @@
 
 use tracer_common::{
     pause::WindowRecord,
-    schedule::{IntervalRecord, doing},
+    schedule::{INTERVALS_OF_WORKERS, IntervalRecord, doing},
     thread::{WorkerRecord, cpu},
 };
 
@@ -41,8 +41,10 @@ pub struct Waited {
     pub for_their_faults_ns: u64,
     /// At least one worker was in a fault, whatever the driver did.
     pub in_their_faults_ns: u64,
-    /// All are lower bounds: more was seen than is kept.
+    /// The first is a lower bound: there was more than is sent of a worker, or kept.
     pub at_least: bool,
+    /// All are.
+    pub faults_at_least: bool,
 }
 
 impl Waiting {
@@ -97,6 +99,9 @@ impl Waiting {
 
     /// What it comes to with these workers.
     pub(super) fn finish(mut self, workers: &[WorkerRecord], window: &WindowRecord) -> Waited {
+        let told = |worker: &WorkerRecord| self.busy.iter().filter(|(tid, _)| *tid == worker.tid).count();
+        let most = INTERVALS_OF_WORKERS as usize;
+        let untold = self.busy.len() >= most && workers.iter().any(|worker| told(worker) >= most);
         workers.iter().for_each(|worker| self.at_the_end(worker, window));
         let (opened_ns, closed_ns) = (window.requested_ns, window.resumed_ns);
         let stopped_ns = if window.stopped_ns == 0 { opened_ns } else { window.stopped_ns };
@@ -109,7 +114,8 @@ impl Waiting {
             for_workers_ns: common_length(&blocked, &busy),
             for_their_faults_ns: common_length(&blocked, &in_faults),
             in_their_faults_ns: union_length(&mut clipped(&in_faults, (opened_ns, closed_ns))),
-            at_least: self.cut,
+            at_least: self.cut || untold,
+            faults_at_least: self.cut,
         }
     }
 }
@@ -166,7 +172,7 @@ mod tests {
             for_workers_ns: 450,
             for_their_faults_ns: 150,
             in_their_faults_ns: 150,
-            at_least: false,
+            ..Waited::default()
         };
         assert_eq!(waited, expected);
     }
@@ -198,6 +204,21 @@ mod tests {
         for ns in 0..=KEPT as u64 {
             waiting.fault(1000 + 2 * ns, 1001 + 2 * ns);
         }
-        assert!(waiting.finish(&[], &window()).at_least);
+        let waited = waiting.finish(&[], &window());
+        assert!(waited.at_least && waited.faults_at_least);
+    }
+
+    #[test]
+    fn of_a_worker_that_changed_more_often_than_is_told_it_is_said_too() {
+        let told = |changes: u32| {
+            let mut waiting = Waiting::default();
+            for n in 0..u64::from(changes) {
+                waiting.other(&interval(doing::RUNNING | doing::PREEMPTED, 1000 + n, 0, 1001 + n));
+            }
+            let waited = waiting.finish(&[worker(cpu::UNKNOWN, 0)], &window());
+            (waited.at_least, waited.faults_at_least)
+        };
+        assert_eq!(told(INTERVALS_OF_WORKERS - 1), (false, false));
+        assert_eq!(told(INTERVALS_OF_WORKERS), (true, false));
     }
 }

@@ -9,7 +9,7 @@ use aya::{
 use bytemuck::Zeroable as _;
 use tracer_common::{
     loss::Loss,
-    pause::{ProcessTotals, TargetSettings, WindowKey, WindowRecord, keyed, state},
+    pause::{ProcessTotals, TargetSettings, WindowKey, WindowRecord, keyed, state, windows},
     stack::StackRecord,
     stack_copy::CopyRanges,
     thread::{ThreadState, WorkerRecord, Workers},
@@ -52,8 +52,18 @@ pub(super) fn forget<'a>(ebpf: &mut Ebpf, pid: u32, workers: Workers, stacks: im
     let _ = remove::<StackRecord>(ebpf, "REQUEST_SCRATCH", [u64::from(pid)]);
     let _ = remove::<Workers>(ebpf, "PROCESS_WORKERS", [pid]);
     let _ = remove::<CopyRanges>(ebpf, "STACK_COPY_RANGES", [pid]);
-    let _ = remove::<WorkerRecord>(ebpf, "WORKER_SUMS", workers.tids.into_iter().filter(|tid| *tid != 0));
+    forget_workers(ebpf, workers.tids.into_iter().filter(|tid| *tid != 0));
     let _ = remove::<u32>(ebpf, "STACKS_SENT", stacks.copied());
+    // A thread that replaces its program stays the same to the kernel, but has other counters, and mostly another id.
+    let threads = task_names(ebpf, pid);
+    let _ = remove::<ThreadState>(ebpf, "THREADS", threads);
+}
+
+/// The names by which the table of threads knows those of a process, also those that have ended.
+fn task_names(ebpf: &Ebpf, pid: u32) -> Vec<u64> {
+    let threads = map(ebpf, "THREADS").and_then(HashMap::<_, u64, ThreadState>::try_from);
+    let all = threads.iter().flat_map(|threads| threads.iter().filter_map(Result::ok));
+    all.filter(|(_, state)| state.tgid == pid).map(|(task, _)| task).collect()
 }
 
 fn window_keys(ebpf: &Ebpf, pid: u32) -> Vec<WindowKey> {
@@ -84,27 +94,39 @@ pub(super) fn follow(ebpf: &mut Ebpf, pid: u32) -> Result<(), MapError> {
 /// `BPF_NOEXIST`: don't replace what is there.
 const ONLY_NEW: u64 = 1;
 
-/// Says which threads are workers.
-pub(super) fn set_workers(ebpf: &mut Ebpf, pid: u32, workers: Workers) -> Result<(), MapError> {
+/// Says which threads are workers. Returns how many of them found no place for what they do.
+pub(super) fn set_workers(ebpf: &mut Ebpf, pid: u32, workers: Workers) -> Result<usize, MapError> {
     // First the list and then the places: what a worker did is never summed up without being sent.
     insert(ebpf, "PROCESS_WORKERS", pid, workers)?;
     let name = "WORKER_SUMS";
     let map = ebpf.map_mut(name).ok_or_else(|| MapError::InvalidName { name: name.to_owned() })?;
     let mut sums = HashMap::<_, u32, WorkerRecord>::try_from(map)?;
+    let mut without_place = 0;
     for tid in workers.tids.iter().filter(|tid| **tid != 0) {
         // Only where there is none: a window can be open, and what is summed up of it must stay.
-        if let Err(error) = sums.insert(tid, WorkerRecord::zeroed(), ONLY_NEW)
-            && sums.get(tid, 0).is_err()
-        {
-            return Err(error);
+        if sums.insert(tid, WorkerRecord::zeroed(), ONLY_NEW).is_err() && sums.get(tid, 0).is_err() {
+            without_place += 1;
         }
     }
-    Ok(())
+    Ok(without_place)
+}
+
+/// Gives up the places of threads that are no workers any more.
+pub(super) fn forget_workers(ebpf: &mut Ebpf, tids: impl Iterator<Item = u32>) {
+    let _ = remove::<WorkerRecord>(ebpf, "WORKER_SUMS", tids);
 }
 
 /// Says where faults have their stacks copied.
 pub(super) fn set_copy_ranges(ebpf: &mut Ebpf, pid: u32, ranges: CopyRanges) -> Result<(), MapError> {
     insert(ebpf, "STACK_COPY_RANGES", pid, ranges)
+}
+
+/// Says whether the probes of windows do anything; the gate stays open.
+pub(super) fn set_resting(ebpf: &mut Ebpf, pid: u32, resting: bool) -> Result<(), MapError> {
+    let mut settings = HashMap::<_, u32, TargetSettings>::try_from(map(ebpf, "TARGETS")?)?.get(&pid, 0)?;
+    settings.flags =
+        if resting { settings.flags | windows::RESTING } else { settings.flags & !windows::RESTING };
+    insert(ebpf, "TARGETS", pid, settings)
 }
 
 /// Closes the gate: from here on every program returns at once.
@@ -130,6 +152,10 @@ pub(super) fn close_windows(ebpf: &mut Ebpf, pid: u32) -> Result<(), MapError> {
         insert(ebpf, "WINDOWS", of_process, WindowRecord::zeroed())?;
     }
     let mut totals = totals(ebpf, pid)?;
+    if totals.open == 0 {
+        // What a thread that ends adds meanwhile is not written over.
+        return Ok(());
+    }
     totals.open = 0;
     insert(ebpf, "PROCESSES", pid, totals)
 }

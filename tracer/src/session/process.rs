@@ -182,9 +182,7 @@ impl Process {
         let throttling = Watch::new(pid);
         let memory_limits = LimitsAtStart::of(pid);
         let mut workers = WorkerList::new();
-        if let Some(list) = workers.look(pid, &subject.recognised) {
-            leftovers::set_workers(ebpf, pid, list)?;
-        }
+        workers.tell(ebpf, pid, &subject.recognised);
         let mut unwinding = Unwinding::new(options.unwind);
         if let Some(ranges) = unwinding.ranges(&modules) {
             leftovers::set_copy_ranges(ebpf, pid, ranges)?;
@@ -331,10 +329,7 @@ impl Process {
         // A target that ends takes its counters along: the last ones seen are kept.
         self.last_counters = read_process_counters(pid).or(self.last_counters);
         self.throttling.read();
-        // What can't be said to the kernel side now is tried again the next time.
-        if let Some(list) = self.workers.look(pid, &self.subject.recognised) {
-            let _ = leftovers::set_workers(ebpf, pid, list);
-        }
+        self.workers.tell(ebpf, pid, &self.subject.recognised);
         // Of libraries that were loaded meanwhile.
         if let Some(ranges) = self.unwinding.ranges(&self.modules) {
             let _ = leftovers::set_copy_ranges(ebpf, pid, ranges);
@@ -349,33 +344,48 @@ impl Process {
         too_often.is_some()
     }
 
-    /// Places the window's probes or takes them away, when it is time to.
+    /// Places the window's probes or takes them away, when it is time to. The rings have just been emptied.
     pub(super) fn take_turns(&mut self, ebpf: &mut Ebpf) -> Result<(), SessionError> {
+        if self.sampling.as_mut().is_some_and(Sampling::rests_anew) {
+            self.cut_off(ebpf)?;
+        }
         let Some(turn) = self.sampling.as_ref().and_then(|sampling| sampling.due(Instant::now())) else {
             return Ok(());
         };
-        let done = self.take_turn(turn, ebpf);
+        let taken = self.take_turn(turn, ebpf);
         if let Some(sampling) = &mut self.sampling {
-            sampling.done(turn, Instant::now());
+            match &taken {
+                Ok(()) => sampling.done(turn, Instant::now()),
+                Err(_) => sampling.missed(Instant::now()),
+            }
         }
-        done
+        taken
     }
 
+    /// A window of which one probe is in place and another is not would have a begin and no end: so they do nothing until all
+    /// of them are there.
     fn take_turn(&mut self, turn: Turn, ebpf: &mut Ebpf) -> Result<(), SessionError> {
+        let pid = self.pid();
         match turn {
             Turn::Rest => {
+                leftovers::set_resting(ebpf, pid, true)?;
                 self.probes.take_windows_away();
-                let pid = self.pid();
-                for window in leftovers::open_windows(ebpf, pid)? {
-                    self.window(window, State::CutOff);
-                }
-                leftovers::close_windows(ebpf, pid)?;
             }
             Turn::Watch => {
-                self.probes.place_windows(ebpf, &self.plan, self.pid(), &self.subject.recognised.files)?;
+                self.probes.place_windows(ebpf, &self.plan, pid, &self.subject.recognised.files)?;
+                leftovers::set_resting(ebpf, pid, false)?;
             }
         }
         Ok(())
+    }
+
+    /// Windows that were open when the probes were taken away: their details have been read since.
+    fn cut_off(&mut self, ebpf: &mut Ebpf) -> Result<(), SessionError> {
+        let pid = self.pid();
+        for window in leftovers::open_windows(ebpf, pid)? {
+            self.window(window, State::CutOff);
+        }
+        Ok(leftovers::close_windows(ebpf, pid)?)
     }
 
     /// Closes the process's gate, between two readings of the kernel's counters. The rings are emptied after this.

@@ -11,6 +11,7 @@ const ROUND: Duration = Duration::from_secs(1);
 pub(super) struct Sampling {
     share: f64,
     watching: bool,
+    rests_anew: bool,
     since: Instant,
     until: Instant,
     watched: Duration,
@@ -41,12 +42,30 @@ impl Sampling {
     /// The probes are in place.
     pub(super) fn new(share: f64, now: Instant) -> Self {
         let until = now + ROUND.mul_f64(share);
-        Self { share, watching: true, since: now, until, watched: Duration::ZERO, rounds: 1 }
+        Self {
+            share,
+            watching: true,
+            rests_anew: false,
+            since: now,
+            until,
+            watched: Duration::ZERO,
+            rounds: 1,
+        }
     }
 
     /// What is due now; [`Sampling::done`] is to be called when it has been done.
     pub(super) fn due(&self, now: Instant) -> Option<Turn> {
         (now >= self.until).then_some(if self.watching { Turn::Rest } else { Turn::Watch })
+    }
+
+    /// Whether the probes have been taken away since this was asked last.
+    pub(super) fn rests_anew(&mut self) -> bool {
+        std::mem::take(&mut self.rests_anew)
+    }
+
+    /// The turn could not be taken: it is tried again a round later.
+    pub(super) fn missed(&mut self, now: Instant) {
+        self.until = now + ROUND;
     }
 
     /// The turn was taken.
@@ -55,6 +74,7 @@ impl Sampling {
             Turn::Rest => {
                 self.watched += now.saturating_duration_since(self.since);
                 self.watching = false;
+                self.rests_anew = true;
                 // What it took longer to watch, it rests longer.
                 let watched = now.saturating_duration_since(self.since).as_secs_f64();
                 let rest = (watched / self.share - watched).max(0.0);

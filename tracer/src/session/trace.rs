@@ -175,7 +175,10 @@ impl<'a> Session<'a> {
                     for process in self.processes.values_mut() {
                         // What has been collected is kept: a process that is ending can't be probed again.
                         if let Err(error) = process.take_turns(&mut self.kernel.attached.ebpf) {
-                            self.incomplete.push(message(&error));
+                            let missing = message(&error);
+                            if !self.incomplete.contains(&missing) {
+                                self.incomplete.push(missing);
+                            }
                         }
                     }
                     for subject in self.candidates.look_again() {

@@ -2,6 +2,7 @@
 // a number behind it. Children work through what follows up to `.`; after it the parent goes on.
 //
 //   p7    seven pauses
+//   m7    seven pauses, each of which touches three fresh pages
 //   s50   sleep for 50 ms
 //   q1000 a thousand pauses of no length
 //   r     wait until the file that the variable GO names is there
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -41,6 +43,19 @@ static __attribute__((noinline)) void pauses(int number, long ns) {
     }
 }
 
+static __attribute__((noinline)) void pauses_with_faults(int number) {
+    enum { PAGE = 4096, PAGES = 3 };
+    char *memory = mmap(0, number * PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    madvise(memory, number * PAGES * PAGE, MADV_NOHUGEPAGE);
+    struct timespec time = {0, 100000};
+    for (char *at = memory; number > 0; number--) {
+        pauselens_demo_stop_world(5);
+        for (int page = 0; page < PAGES; page++, at += PAGE) *(volatile char *)at = 1;
+        nanosleep(&time, 0);
+        pauselens_demo_start_world();
+    }
+}
+
 static void *run(void *words) {
     execv(*(char **)words, words);
     perror("exec");
@@ -59,6 +74,7 @@ int main(int count, char **arguments) {
         int number = atoi(word + 1);
         switch (word[0]) {
         case 'p': pauses(number, 100000); break;
+        case 'm': pauses_with_faults(number); break;
         case 'q': pauses(number, 0); break;
         case 's': sleep_ms(number); break;
         case 'r': while (access(getenv("GO"), F_OK) != 0) sleep_ms(2); break;

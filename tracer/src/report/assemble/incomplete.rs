@@ -44,6 +44,14 @@ pub(super) fn incomplete(outcome: &Outcome, summary: &Summary, context: &Context
             unit.counted(summary.records_lost)
         ));
     }
+    let given_up = outcome.collected.given_up;
+    if given_up > 0 {
+        missing.push(format!(
+            "the details of {given_up} faults were given up, because the ends of their {} had not been told; counts and times \
+             are exact all the same",
+            unit.many()
+        ));
+    }
     if lost(Loss::ThreadTableFull) > 0 {
         missing.push(format!(
             "the thread table was full {} times: faults of some threads were not seen; --max-threads makes it larger",
@@ -64,7 +72,8 @@ pub(super) fn incomplete(outcome: &Outcome, summary: &Summary, context: &Context
     }
     if lost(Loss::WindowTableFull) > 0 {
         missing.push(format!(
-            "{} found no room, because too many were open at the same time: they are in no number",
+            "{} found no room, because too many were open at the same time: they are in no number; a trace of fewer \
+             processes or functions leaves room",
             unit.counted(lost(Loss::WindowTableFull))
         ));
     }
