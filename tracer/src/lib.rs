@@ -3,6 +3,7 @@
 //! The modules are the stages of the pipeline, from what was typed to what is printed; `ARCHITECTURE.md` follows one
 //! command through them.
 
+pub mod assemble;
 pub mod cli;
 pub mod clock;
 pub mod compare;

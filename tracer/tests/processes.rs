@@ -339,8 +339,10 @@ fn an_exec_begins_anew(exec: char, wait_ms: u32) {
     assert_eq!(pauses(&report), [4, 6], "{}", ended.told());
     // The kernel's thread is the same one, its id and its counters are not: faults and waits are its own all the same.
     for part in &report.processes {
+        // The exec maps the program's file, and the kernel puts the probes' breakpoints there: it counts a fault for each, and
+        // tells nobody.
         let counts = &part.trace.reconciliation;
-        assert!(matches!(counts.left_over, None | Some(0)), "{counts:?}");
+        assert!(matches!(counts.left_over, None | Some(0..=4)), "{counts:?}");
         for pause in &part.pauses {
             let touched = pause.by_kind.get(&Kind::FirstTouch).map_or(0, |kind| kind.count);
             assert!(touched >= 3 && pause.bystanders.faults == 0, "{pause:?}");

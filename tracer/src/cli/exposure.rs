@@ -16,7 +16,7 @@ use crate::{
     memory::Layout,
     message::message,
     report::{
-        assemble::described,
+        described::described,
         exposure::{ExposureReport, SCHEMA, Usual, exposed, regions_read, render},
         model::{Runtime, Tool, Unavailable},
         text::render_exposure,

@@ -3,11 +3,9 @@
 use anyhow::bail;
 
 use crate::{
+    assemble::{Context, assemble},
     recording::ProcessRecorder,
-    report::{
-        assemble::{Context, assemble},
-        model::Report,
-    },
+    report::model::Report,
     runtime::Chosen,
     session::{Outcome, Subject, Traced},
 };

@@ -7,8 +7,8 @@ use super::{
     recorded::Recorded,
 };
 use crate::{
+    assemble::ended,
     report::{
-        assemble::ended,
         model::{Tool, Unavailable},
         processes::{ProcessesReport, SCHEMA, Unrecognised, WholeTrace},
     },

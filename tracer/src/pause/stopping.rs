@@ -75,7 +75,7 @@ pub(super) struct Told<'a> {
 
 impl Told<'_> {
     /// Whether what a thread did after the last of its intervals can be told from that: later ones would have been sent.
-    fn to_the_end(&self, tid: u32, intervals: usize) -> bool {
+    fn reaches_the_end(self, tid: u32, intervals: usize) -> bool {
         let is_worker = self.workers.iter().any(|worker| worker.tid == tid);
         let most = if is_worker { INTERVALS_OF_WORKERS } else { INTERVALS_OF_OTHERS };
         self.all_kept && intervals < most as usize
@@ -124,7 +124,7 @@ pub(super) fn stopping(
     let mut threads: Vec<StoppingThread> = others
         .into_iter()
         .filter_map(|(tid, seen)| {
-            let to_the_end = told.to_the_end(tid, seen.intervals.len());
+            let to_the_end = told.reaches_the_end(tid, seen.intervals.len());
             thread(tid, seen, phase, woke_last == Some(tid), to_the_end)
         })
         .collect();

@@ -217,7 +217,7 @@ fn details_of_windows_that_never_close_do_not_pile_up() {
         collector.fault(&fault(number, DRIVER, FRESH, ANON, (1, 2)));
     }
     assert_eq!(collector.windows_open(), 1 << 14);
-    let late = [fault(1, DRIVER, FRESH, ANON, (1, 2))];
+    let late = [fault(1, DRIVER, FRESH, ANON, (1100, 1200))];
     give(&mut collector, window(1, 1000, &late), &[]);
     let (collected, _) = collector.finish();
     assert_eq!((only(&collected).details, collected.given_up), (1, 19_999 - (1 << 14)));

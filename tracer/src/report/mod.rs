@@ -2,10 +2,10 @@
 
 mod adding;
 pub mod anatomy;
-pub mod assemble;
 mod budget_words;
 pub mod compare;
 pub mod csv;
+pub mod described;
 pub mod diagnosis;
 pub mod exposure;
 #[cfg(test)]

@@ -39,7 +39,7 @@ use crate::{
     pause::{Collector, StampDifferences, State, Surroundings},
     probe::{Plan, ProcessProbes, Stopped, attach_process, load_programs, verify_sites},
     recording::{ProcessRecorder, Recorder, line},
-    report::assemble::{plan_steps, target_of, unavailable, windows},
+    report::described::{plan_steps, target_of, unavailable, windows},
     runtime::{KeyedBy, Loaded, Lookup, RuntimeKind, Unit},
     symbols::Modules,
     target::{Counters, has_ended, read_counters, read_process_counters},

@@ -15,7 +15,7 @@ use crate::{
     pause::{FinishedPause, KernelStacks, ListedFault, State},
     recording::line::{self, Line, Role},
     report::{
-        assemble::{Known, pause},
+        described::{Known, pause},
         memory_state::MemoryState,
         model::{Pause, Report},
     },

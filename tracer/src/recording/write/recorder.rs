@@ -14,7 +14,7 @@ use crate::{
     pause::Losses,
     recording::line::{self, Line},
     report::{
-        assemble::Devices,
+        described::Devices,
         model::Tool,
         processes::{Unrecognised, WholeTrace},
     },

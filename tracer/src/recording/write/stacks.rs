@@ -4,7 +4,7 @@ use std::{cell::RefCell, collections::HashMap};
 
 use crate::{
     recording::{line, reference},
-    report::assemble::StackNames,
+    report::described::StackNames,
 };
 
 /// The stacks of a process that have been met.

@@ -21,18 +21,25 @@ pub(super) fn prepare(pages: usize) -> Result<Work> {
     Ok(Work::scattered(Kind::Swap, region, demo_read_swapped_pages))
 }
 
-/// Contents that don't compress: pages of a single value never reach the swap area.
+/// Contents that compress as a program's data does, into many short pieces, where the swap area compresses (zram, zswap): pages
+/// of a single value never reach it, and what does not compress at all is only copied.
 fn fill(pages: Pages) {
-    let words = rustix::param::page_size() / 8;
+    const VOCABULARY: usize = 256;
     let mut random = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut next = || {
+        // xorshift64
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        random
+    };
+    let vocabulary: [u32; VOCABULARY] = std::array::from_fn(|_| next() as u32);
+    let words = rustix::param::page_size() / size_of::<u32>();
     for address in pages.addresses() {
         for word in 0..words {
-            // xorshift64
-            random ^= random << 13;
-            random ^= random >> 7;
-            random ^= random << 17;
+            let value = vocabulary[(next() >> 32) as usize % VOCABULARY];
             // SAFETY: the word is inside the page, which is writable and aligned to more than a word.
-            unsafe { address.cast::<u64>().wrapping_add(word).write_volatile(random) };
+            unsafe { address.cast::<u32>().wrapping_add(word).write_volatile(value) };
         }
     }
 }

@@ -1,9 +1,19 @@
 //! The target in the report: who it is, and where it lives.
 
 use crate::{
+    elf::Image,
     report::model::{Container, Runtime, Target},
+    runtime::Recognised,
     target,
 };
+
+/// The process, in the report's words.
+#[must_use]
+pub fn target_of(target: &target::Target, image: &Image, recognised: &Recognised) -> Target {
+    let build_id = image.build_id().map(|id| id.iter().map(|byte| format!("{byte:02x}")).collect());
+    let runtime = Runtime { name: recognised.name.clone(), version: recognised.version.clone() };
+    described(target, build_id, runtime)
+}
 
 /// The process with what was found in its executable.
 #[must_use]

@@ -6,10 +6,8 @@ use super::known::Known;
 use crate::{
     pause::{self, BlockedOn, FinishedPause, StackTotal},
     report::model::{
-        Blocked, CpuWaits, KernelPath, Neighbour, Stopping, StoppingThread, StoppingTotal, WaitedForWorkers,
-        Worker,
+        Blocked, CpuWaits, KernelPath, Neighbour, Stopping, StoppingThread, WaitedForWorkers, Worker,
     },
-    session::Outcome,
     target::thread_name,
 };
 
@@ -124,12 +122,6 @@ pub(super) fn stopping(stopping: &pause::Stopping, known: &Known<'_>) -> Stoppin
         })
         .collect();
     Stopping { ns: stopping.ns, last_tid: stopping.last, budget: stopping.budget, threads }
-}
-
-/// All stopping phases.
-pub(super) fn stopping_total(outcome: &Outcome) -> Option<StoppingTotal> {
-    let (pauses, ns, budget) = outcome.collected.stopping?;
-    Some(StoppingTotal { pauses, ns, budget })
 }
 
 /// Where in the kernel one code path's faults were blocked: stacks with the same names are one.

@@ -25,6 +25,6 @@ pub fn unavailable(plan: &Plan, kernel_names_missing: Option<&str>) -> Vec<Unava
 }
 
 /// What is not known of where memory belongs to.
-pub(super) fn unplaced(space: &AddressSpace) -> impl Iterator<Item = Unavailable> {
+pub fn unplaced(space: &AddressSpace) -> impl Iterator<Item = Unavailable> {
     space.unavailable().into_iter().map(|missing| Unavailable { part: missing.part, why: missing.why })
 }

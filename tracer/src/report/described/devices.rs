@@ -43,7 +43,8 @@ impl Devices {
     }
 
     /// The reads of one pause, or of all, longest time first.
-    pub(super) fn named(&self, reads: &Reads) -> Vec<DeviceReads> {
+    #[must_use]
+    pub fn named(&self, reads: &Reads) -> Vec<DeviceReads> {
         let mut named: Vec<DeviceReads> = reads
             .iter()
             .map(|(origin, total)| {

@@ -1,13 +1,16 @@
 //! What all pauses add up to.
 
-use super::pauses::{bystanders, totals};
-use super::{anatomy, devices::Devices};
-use crate::{report::model::Summary, session::Outcome};
+use crate::{
+    report::{
+        described::{Devices, bystanders, totals},
+        model::{StoppingTotal, Summary},
+    },
+    session::Outcome,
+};
 
 /// Sums come from the pauses' records; when records were lost, those sums that the kernel side keeps for the whole
 /// process replace them.
 pub(super) fn summary(outcome: &mut Outcome, devices: &Devices) -> Summary {
-    let stopping_total = anatomy::stopping_total(outcome);
     let collected = &mut outcome.collected;
     let records_lost = outcome.totals.completed.saturating_sub(collected.told().count);
     let kinds = totals(&collected.by_kind);
@@ -43,7 +46,7 @@ pub(super) fn summary(outcome: &mut Outcome, devices: &Devices) -> Summary {
         stopping_ns: collected.stopping_ns,
         waited_for_workers_ns: collected.waited_for_workers_ns,
         budget: collected.budget,
-        stopping: stopping_total,
+        stopping: collected.stopping.map(|(pauses, ns, budget)| StoppingTotal { pauses, ns, budget }),
         reads: devices.named(&collected.reads),
         throttling: outcome.throttling.clone(),
         memory_limit: outcome.memory_pressure.clone(),

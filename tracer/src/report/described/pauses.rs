@@ -18,7 +18,8 @@ use crate::{
 const OTHER_STACKS: &str = "[further stacks, added up]";
 
 /// The kept pauses: with a length, longest first; then the others in the order of time.
-pub(super) fn pauses(kept: &[FinishedPause], known: &Known<'_>) -> Vec<Pause> {
+#[must_use]
+pub fn pauses(kept: &[FinishedPause], known: &Known<'_>) -> Vec<Pause> {
     let mut kept: Vec<&FinishedPause> = kept.iter().collect();
     kept.sort_by_key(|pause| {
         (
@@ -193,7 +194,8 @@ fn places(places: &[PlaceTotal]) -> Vec<Place> {
 }
 
 /// By kind or region, as the report has it.
-pub(super) fn totals<K: Copy + Ord>(kinds: &BTreeMap<K, KindCount>) -> BTreeMap<K, KindTotal> {
+#[must_use]
+pub fn totals<K: Copy + Ord>(kinds: &BTreeMap<K, KindCount>) -> BTreeMap<K, KindTotal> {
     kinds.iter().map(|(kind, count)| (*kind, total(count))).collect()
 }
 
@@ -202,7 +204,8 @@ fn total(count: &KindCount) -> KindTotal {
 }
 
 /// The other threads' faults.
-pub(super) fn bystanders(kinds: &BTreeMap<Kind, KindCount>, major: u64, minor: u64) -> Bystanders {
+#[must_use]
+pub fn bystanders(kinds: &BTreeMap<Kind, KindCount>, major: u64, minor: u64) -> Bystanders {
     Bystanders {
         faults: kinds.values().map(|kind| kind.count).sum(),
         major,

@@ -3,33 +3,18 @@
 use std::collections::HashMap;
 
 use super::{
-    context::Context,
-    devices::Devices,
-    incomplete::incomplete,
-    known::Known,
-    notes::notes,
-    overhead::overhead,
-    pauses::pauses,
-    reconcile,
-    summary::summary,
-    target::described,
-    unavailable::{unavailable, unplaced},
+    context::Context, incomplete::incomplete, notes::notes, overhead::overhead, reconcile, summary::summary,
 };
 use crate::{
-    elf::Image,
     pause::StampDifferences,
-    probe::Plan,
     report::{
+        described::{Devices, Known, pauses, plan_steps, target_of, unavailable, unplaced, windows},
         diagnosis::diagnose,
-        model::{
-            Ended, Exposures, Part, PlanStep, Report, Runtime, SCHEMA, Sampled, Short, StampCheck, Target,
-            Tool, Trace, Windows,
-        },
+        model::{Ended, Exposures, Part, Report, SCHEMA, Sampled, Short, StampCheck, Tool, Trace, Windows},
     },
-    runtime::{self, Recognised},
+    runtime::Recognised,
     session::{self, Outcome},
     symbols::Namer,
-    target,
 };
 
 /// Makes the report. `named` is given what names things before that is gone, and the stacks.
@@ -66,7 +51,7 @@ pub fn assemble(
     let mut report = Report {
         schema: SCHEMA.to_owned(),
         tool: Tool { name: "pauselens".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },
-        target: target(context.target, context.image, context.recognised),
+        target: target_of(context.target, context.image, context.recognised),
         trace: Trace {
             started_unix_ms: outcome.zero_unix_ms,
             clock: "CLOCK_MONOTONIC".to_owned(),
@@ -104,36 +89,6 @@ pub fn assemble(
     report
 }
 
-/// The process, in the report's words.
-#[must_use]
-pub fn target(target: &target::Target, image: &Image, recognised: &Recognised) -> Target {
-    let build_id = image.build_id().map(|id| id.iter().map(|byte| format!("{byte:02x}")).collect());
-    let runtime = Runtime { name: recognised.name.clone(), version: recognised.version.clone() };
-    described(target, build_id, runtime)
-}
-
-/// What the windows of a trace are; nothing of them has been seen yet.
-#[must_use]
-pub fn windows(recognised: &Recognised) -> Windows {
-    let rules = recognised.rules;
-    Windows {
-        unit: rules.unit,
-        of: recognised.windows_of(),
-        keyed_by: rules.keyed,
-        stops: runtime::stops(rules.stops).to_owned(),
-        has_stopped: !recognised.sites.stopped.is_empty() || recognised.carries_stopped(),
-        has_restarting: !recognised.sites.restarting.is_empty(),
-        short: (rules.longer_than_ns > 0).then_some(Short {
-            than_ns: rules.longer_than_ns,
-            count: 0,
-            ns: 0,
-            faults: 0,
-        }),
-        discarded: 0,
-        sampled: None,
-    }
-}
-
 fn windows_seen(outcome: &Outcome, recognised: &Recognised) -> Windows {
     let seen = outcome.collected.short;
     let windows = windows(recognised);
@@ -164,24 +119,6 @@ pub fn ended(ended: session::Ended) -> Ended {
         session::Ended::ProgramReplaced => Ended::ProgramReplaced,
         session::Ended::TooOften => Ended::TooOften,
     }
-}
-
-/// The plan, in the report's words.
-#[must_use]
-pub fn plan_steps(plan: &Plan) -> Vec<PlanStep> {
-    let used = plan.steps.iter().map(|step| PlanStep {
-        need: step.need.to_owned(),
-        source: step.source.describe(),
-        why: step.why.to_owned(),
-        used: true,
-    });
-    let skipped = plan.skipped.iter().map(|skipped| PlanStep {
-        need: skipped.need.to_owned(),
-        source: skipped.source.to_owned(),
-        why: skipped.why.to_owned(),
-        used: false,
-    });
-    used.chain(skipped).collect()
 }
 
 fn stamp_check(stamps: &mut StampDifferences) -> Option<StampCheck> {
