@@ -281,7 +281,7 @@ fn swap_in_from_a_file() {
 #[test]
 fn swap_in_from_zram() {
     let Some(swap) = or_missing(Swap::own_zram(), swap::kernel_has_zram()) else { return };
-    let cause = Cause { prepare: &prefer, ..Cause::of(&["--swap", "1000"]) };
+    let cause = Cause { prepare: &prefer, ..Cause::of(&["--swap", "3000"]) };
     let device = swap.path().file_name().unwrap().to_str().unwrap();
     cause.every_time("swap_in_during_pause", |_, seen| {
         // The CPU does the work.
