@@ -8,6 +8,7 @@
 
 mod call;
 mod device;
+mod exit;
 mod fault;
 mod freeing;
 mod kind;

@@ -1,20 +1,12 @@
 //! The table of threads: the fault each one is in, whether it runs, and what its faults add up to.
 
-use aya_ebpf::{
-    macros::{map, raw_tracepoint},
-    maps::HashMap,
-    programs::RawTracePointContext,
-};
+use aya_ebpf::{macros::map, maps::HashMap};
 use tracer_common::{
     loss::Loss,
     thread::{ThreadState, cpu, freeing},
 };
 
-use crate::{
-    loss, pause, stack,
-    target::{Ids, traced},
-    window,
-};
+use crate::{loss, target::Ids};
 
 /// By thread, as the scheduler's events name it. The size can be set when the object is loaded.
 #[map]
@@ -85,31 +77,8 @@ pub fn known_or_new(ids: Ids) -> Option<&'static mut ThreadState> {
     known(ids)
 }
 
-/// `sched:sched_process_exit`. A thread ends: its totals go to its process. It is switched a few times more, so its place in
-/// the table is kept until the kernel forgets it.
-#[raw_tracepoint]
-pub fn thread_exit(_ctx: RawTracePointContext) -> i32 {
-    let Some(ids) = traced() else { return 0 };
-    let (mut minor, mut major) = (0, 0);
-    if let Some(state) = known(ids) {
-        (minor, major) = (state.minor, state.major);
-        state.minor = 0;
-        state.major = 0;
-        state.ended = 1;
-    }
-    window::thread_ended(ids, minor, major);
-    pause::thread_ends(ids);
-    0
-}
-
-/// `sched:sched_process_free`. The kernel forgets a thread: its name can be another thread's from here on.
-#[raw_tracepoint]
-pub fn thread_freed(ctx: RawTracePointContext) -> i32 {
-    let task = ctx.arg::<u64>(0);
-    if let Some(state) = of_task(task) {
-        window::forget_thread(state.tgid, state.tid);
-        stack::forget_thread(task);
-    }
+/// The kernel forgets a thread: its name can be another thread's from here on.
+#[inline(always)]
+pub fn forget(task: u64) {
     let _ = THREADS.remove(task);
-    0
 }

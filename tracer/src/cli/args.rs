@@ -2,7 +2,7 @@
 
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 
-use super::report_args::FormatArgs;
+use super::{format::Format, report_args::FormatArgs};
 use crate::{probe::optional_tracepoints, runtime::Place, session::Unwind};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use tracer_common::stack_copy::{CHUNK_BYTES, MOST_BYTES};
@@ -78,7 +78,7 @@ pub enum Command {
     Demo(DemoArgs),
     /// Write shell completions and manual pages into a folder
     #[command(hide = true)]
-    GenerateDocs(super::generated_docs::GenerateDocsArgs),
+    GenerateDocs(super::generate_docs_args::GenerateDocsArgs),
     /// The built-in target: faults a known number of pages inside its own pauses
     #[command(hide = true)]
     DemoTarget(Box<crate::demo::target::Options>),
@@ -126,15 +126,6 @@ pub enum Colour {
     Always,
     /// Never.
     Never,
-}
-
-/// The report's format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// For people: at most 100 columns
-    Text,
-    /// For programs: see docs/json.md
-    Json,
 }
 
 /// How user stacks at faults are found.

@@ -5,9 +5,10 @@ use std::{sync::Arc, time::Duration};
 use anyhow::Context as _;
 
 use super::{
-    args::{ExposureArgs, Format, Global},
+    args::{ExposureArgs, Global},
     exit::Exit,
     exposed::layout,
+    format::Format,
     output::Output,
 };
 use crate::{

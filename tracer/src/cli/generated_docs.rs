@@ -7,27 +7,16 @@ mod sections;
 
 use std::{
     fs::{self, File},
-    path::{Path, PathBuf},
+    path::Path,
 };
 
 use anyhow::Context as _;
-use clap::{Args, Command, CommandFactory as _};
+use clap::{Command, CommandFactory as _};
 
-use super::{args::Cli, exit::Exit};
+use super::{args::Cli, exit::Exit, generate_docs_args::GenerateDocsArgs};
 
 const NAME: &str = "pauselens";
 const VERSION: &str = env!("CARGO_PKG_VERSION");
-
-/// `generate-docs`.
-#[derive(Args, Debug)]
-pub struct GenerateDocsArgs {
-    /// The folder: it gets completions/ and man/man1/
-    #[arg(value_name = "FOLDER")]
-    folder: PathBuf,
-    /// The date in the manual pages
-    #[arg(long, value_name = "YYYY-MM-DD")]
-    date: Option<String>,
-}
 
 /// Writes all of it.
 pub(super) fn generate_docs(arguments: &GenerateDocsArgs) -> anyhow::Result<Exit> {

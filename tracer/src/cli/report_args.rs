@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::args::Format;
+use super::format::Format;
 
 use crate::report::{
     pictures::{Listed, Picture},

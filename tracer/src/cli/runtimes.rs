@@ -3,8 +3,9 @@
 use anyhow::{Context as _, bail};
 
 use super::{
-    args::{Format, Global, RuntimesArgs},
+    args::{Global, RuntimesArgs},
     exit::Exit,
+    format::Format,
     output::print,
     rendering::style,
 };

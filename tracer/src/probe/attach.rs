@@ -1,18 +1,17 @@
 //! Attaching the host's part of a plan, all through file descriptors: when the tracer is gone, so are its probes.
 
 use std::{
-    io,
     os::fd::{AsFd as _, OwnedFd},
     thread::JoinHandle,
 };
 
 use aya::{
     Ebpf,
-    programs::{Program, ProgramFd, raw_trace_point::RawTracePointLink, uprobe::UProbeLink},
+    programs::{Program, raw_trace_point::RawTracePointLink, uprobe::UProbeLink},
 };
-use thiserror::Error;
 
 use super::{
+    attach_error::{AttachError, program_fd},
     load::Loaded,
     perf_event::attach_tracepoint,
     plan::{Plan, Source},
@@ -97,64 +96,6 @@ impl Drop for Detaching {
     }
 }
 
-/// A probe could not be attached.
-#[derive(Debug, Error)]
-pub enum AttachError {
-    /// At an instruction of the executable.
-    #[error(
-        "the probe for `{need}` ({source_name}) could not be placed: {reason}; `pauselens check --pid {pid}` tests \
-         the places"
-    )]
-    Uprobe {
-        /// What it was for.
-        need: &'static str,
-        /// Where.
-        source_name: String,
-        /// The target.
-        pid: u32,
-        /// What the system said.
-        reason: String,
-    },
-    /// At a tracepoint.
-    #[error(
-        "`{need}` ({source_name}) could not be attached: {source}; `pauselens check` tests each need by itself"
-    )]
-    Tracepoint {
-        /// What it was for.
-        need: &'static str,
-        /// Where.
-        source_name: String,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// At a tracepoint, by name.
-    #[error(
-        "`{need}` ({source_name}) could not be attached: {reason}; `pauselens check` tests each need by itself"
-    )]
-    RawTracepoint {
-        /// What it was for.
-        need: &'static str,
-        /// Where.
-        source_name: String,
-        /// What the system said.
-        reason: String,
-    },
-    /// At a thread's software events.
-    #[error(
-        "software events could not be opened on the threads of {pid}: {source}; with very many threads raise the \
-         limit of open files (`ulimit -n`); otherwise `pauselens check` tests each need by itself"
-    )]
-    Software {
-        /// The target.
-        pid: u32,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// The object doesn't hold what the plan names: a fault of pauselens.
-    #[error("the program `{0}` is not loaded; this is a fault of pauselens, please report it")]
-    Missing(&'static str),
-}
-
 /// Attaches the tracepoints of the plan. They do nothing before a process is let through the gate.
 ///
 /// # Errors
@@ -189,12 +130,4 @@ pub fn attach_host(loaded: Loaded, plan: &Plan) -> Result<Attached, AttachError>
         }
     }
     Ok(Attached { ebpf, task_registers, host })
-}
-
-pub(super) fn program_fd<'a>(ebpf: &'a Ebpf, name: &'static str) -> Result<&'a ProgramFd, AttachError> {
-    match ebpf.program(name) {
-        Some(Program::TracePoint(program)) => program.fd().map_err(|_| AttachError::Missing(name)),
-        Some(Program::PerfEvent(program)) => program.fd().map_err(|_| AttachError::Missing(name)),
-        _ => Err(AttachError::Missing(name)),
-    }
 }

@@ -1,6 +1,7 @@
 //! Probes: what the host allows (facts), what will be done (a pure plan), and doing it.
 
 mod attach;
+mod attach_error;
 mod event_format;
 mod host;
 mod load;
@@ -11,7 +12,8 @@ mod software;
 mod tracefs;
 mod verify;
 
-pub use attach::{AttachError, Attached, Detaching, attach_host};
+pub use attach::{Attached, Detaching, attach_host};
+pub use attach_error::AttachError;
 pub use event_format::EventFormat;
 pub use host::{Facts, PidNamespace, TRACEPOINTS, gather, optional_tracepoints};
 pub use load::{LoadError, Loaded, Sizes, load, load_for_newcomers, load_programs};

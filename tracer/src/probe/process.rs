@@ -17,7 +17,7 @@ use aya::{
 };
 
 use super::{
-    attach::{AttachError, program_fd},
+    attach_error::{AttachError, program_fd},
     perf_event::attach_uprobe_event,
     plan::{Plan, Source, Step},
     software::attach_all,

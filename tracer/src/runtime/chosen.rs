@@ -6,12 +6,13 @@ use std::sync::Arc;
 use super::{
     GoroutineSites, KeyedBy, MappedFiles, PauseSites, Place, RecogniseError, Recognised, RuntimeKind, Site,
     SiteKind, Stops, Unit, WindowRules,
-    catalogue::{Decoder, recognise_process},
+    catalogue::recognise_process,
     definition::{Definition, Mark, ReasonAt, ReasonKind, WindowPlaces},
     definitions,
     described::{self, UNKNOWN_VERSION},
     locate::{LocateError, cold_parts, functions, tables},
     place::What,
+    recognised::Decoder,
 };
 use crate::elf::{Exits, exits};
 

@@ -4,12 +4,12 @@ use std::{collections::HashSet, slice, sync::Arc};
 
 use super::{
     RecogniseError, Recognised, RuntimeKind,
-    catalogue::Decoder,
     definition::{Definition, ReasonKind, WindowPlaces},
     files::MappedFiles,
     locate::{LocateError, locate},
     place::Place,
     purpose::{Described, word_wanted},
+    recognised::Decoder,
     sites::{PauseSites, Site},
     windows::WindowRules,
 };

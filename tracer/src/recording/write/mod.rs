@@ -5,7 +5,9 @@ mod memory;
 mod process;
 mod recorder;
 mod stacks;
+mod state;
 
 pub use memory::MemorySampler;
 pub use process::ProcessRecorder;
-pub use recorder::{Recordable, Recorder, Written};
+pub use recorder::{Recorder, Written};
+pub use state::Recordable;

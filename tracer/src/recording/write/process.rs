@@ -7,8 +7,8 @@ use tracer_common::fault::seen;
 
 use super::{
     memory::AtEnd,
-    recorder::{Recording, since},
     stacks::Numbered,
+    state::{Recording, since},
 };
 use crate::{
     longest::Longest,

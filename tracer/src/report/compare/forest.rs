@@ -2,7 +2,7 @@
 
 use crate::compare::{Comparison, Group, Measure, Unit, Verdict};
 
-use super::{format, html::escape};
+use super::{escape::escape, format};
 
 /// Rows that are drawn at most.
 const MOST_ROWS: usize = 40;

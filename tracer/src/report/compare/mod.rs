@@ -1,6 +1,7 @@
 //! A comparison of two sides as JSON, as a page for browsers, and as a differential flame graph; as text it is one of
 //! the pages of [`super::text`].
 
+mod escape;
 mod flame;
 mod forest;
 pub(super) mod format;

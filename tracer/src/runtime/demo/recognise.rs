@@ -3,7 +3,7 @@
 use super::sites::pause_sites;
 use crate::{
     elf::Image,
-    runtime::{RecogniseError, Recognised, RuntimeKind, WindowRules, catalogue::Decoder},
+    runtime::{RecogniseError, Recognised, RuntimeKind, WindowRules, recognised::Decoder},
 };
 
 /// What identifies the demonstration.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{GoVersion, sites::pause_sites};
 use crate::{
     elf::{GoFunctions, Image, PclntabError, build_info::has_build_info, go_version},
-    runtime::{RecogniseError, Recognised, RuntimeKind, WindowRules, catalogue::Decoder},
+    runtime::{RecogniseError, Recognised, RuntimeKind, WindowRules, recognised::Decoder},
 };
 
 /// What identifies a Go program.
