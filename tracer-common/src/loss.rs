@@ -54,6 +54,27 @@ impl Loss {
         Self::StackCopyRingFull,
     ];
 
+    /// Whether something found a ring or a table full; otherwise it could not be had in the first place.
+    #[must_use]
+    pub const fn is_for_want_of_room(self) -> bool {
+        match self {
+            Self::FaultRingFull
+            | Self::StackRingFull
+            | Self::PauseRingFull
+            | Self::ThreadTableFull
+            | Self::IntervalRingFull
+            | Self::WorkerRingFull
+            | Self::WindowTableFull
+            | Self::LineageRingFull
+            | Self::StackCopyRingFull => true,
+            Self::StackUnreadable
+            | Self::StackTooDeep
+            | Self::FaultBeginMissing
+            | Self::FaultEndMissing
+            | Self::SwitchUntold => false,
+        }
+    }
+
     /// The name in machine-readable output.
     #[must_use]
     pub const fn name(self) -> &'static str {

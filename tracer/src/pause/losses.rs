@@ -34,16 +34,6 @@ impl Losses {
     /// Records that found a ring or a table full.
     #[must_use]
     pub fn dropped(&self) -> u64 {
-        [
-            Loss::FaultRingFull,
-            Loss::StackRingFull,
-            Loss::PauseRingFull,
-            Loss::ThreadTableFull,
-            Loss::IntervalRingFull,
-            Loss::WorkerRingFull,
-        ]
-        .into_iter()
-        .map(|loss| self.of(loss))
-        .sum()
+        Loss::ALL.into_iter().filter(|loss| loss.is_for_want_of_room()).map(|loss| self.of(loss)).sum()
     }
 }
