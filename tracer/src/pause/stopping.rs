@@ -391,7 +391,8 @@ mod tests {
         let changes = |count: u32| -> Vec<IntervalRecord> {
             let change = |n: u32| {
                 let from_ns = 1000 + u64::from(n) * 10;
-                let bits = if n % 2 == 0 { doing::RUNNING | doing::PREEMPTED } else { doing::PREEMPTED };
+                let bits =
+                    if n.is_multiple_of(2) { doing::RUNNING | doing::PREEMPTED } else { doing::PREEMPTED };
                 interval(MUTATOR, bits, (from_ns, 0, from_ns + 10))
             };
             (0..count).map(change).collect()
