@@ -216,7 +216,12 @@ fn safepoints_are_those_of_the_log() {
             sums(&run);
             assert_eq!(run.report.target.runtime.version.split('.').next(), Some(version));
             let by_reason = &run.report.summary.by_reason;
-            assert_eq!((by_reason["ThreadDump"], by_reason["FindDeadlocks"]), (7, 2), "{}", run.name);
+            let asked_for = by_reason["ThreadDump"] + by_reason["FindDeadlocks"];
+            assert!(by_reason["ThreadDump"] <= 7 && by_reason["FindDeadlocks"] <= 2, "{}", run.name);
+            // 11 does what was asked for meanwhile in the safepoint of a collector that works on by itself: its log, with which
+            // the names were compared, has one safepoint less for each.
+            let shared = if version == "11" { 2 } else { 0 };
+            assert!((9 - shared..=9).contains(&asked_for), "{}: {by_reason:?}", run.name);
             // Four are asked for; the name of their operation, or of a first one, is the collector's own.
             let collections = run.report.summary.collections;
             assert_eq!(collections >= 4, collector.name != "Epsilon", "{}: {by_reason:?}", run.name);

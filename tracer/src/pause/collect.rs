@@ -31,7 +31,7 @@ use crate::memory::{AddressSpace, Region};
 const PARTIAL_KEPT: usize = 64;
 /// Details of windows whose record never comes (it was lost) are given up beyond this many windows: more than can be open
 /// on the kernel side.
-const WINDOWS_OPEN: usize = 1 << 14;
+const WINDOWS_OPEN: usize = 10_240;
 
 /// Which pauses are kept in full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

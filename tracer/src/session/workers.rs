@@ -13,6 +13,8 @@ use crate::{
 #[derive(Debug)]
 pub(super) struct WorkerList {
     known: Workers,
+    /// Each of them has a place for what it does.
+    all_told: bool,
     /// How many there are now beyond what can be followed.
     beyond: usize,
     /// The most that were not followed at a time.
@@ -21,7 +23,7 @@ pub(super) struct WorkerList {
 
 impl WorkerList {
     pub(super) fn new() -> Self {
-        Self { known: Workers { tids: [0; WORKERS] }, beyond: 0, left_out: 0 }
+        Self { known: Workers { tids: [0; WORKERS] }, all_told: true, beyond: 0, left_out: 0 }
     }
 
     /// The workers that the kernel side was told of last.
@@ -37,14 +39,13 @@ impl WorkerList {
             Err(_) => list.tids.iter().filter(|tid| **tid != 0).count(),
         };
         self.left_out = self.left_out.max(self.beyond + untold);
-        if untold == 0 {
-            let gone = self.known.tids.into_iter().filter(|tid| *tid != 0 && !list.tids.contains(tid));
-            leftovers::forget_workers(ebpf, gone);
-            self.known = list;
-        }
+        self.all_told = untold == 0;
+        let gone = self.known.tids.into_iter().filter(|tid| *tid != 0 && !list.tids.contains(tid));
+        leftovers::forget_workers(ebpf, gone);
+        self.known = list;
     }
 
-    /// The list, if it is another one than the kernel side was told of.
+    /// The list, if the kernel side has not been told of all of it.
     fn look(&mut self, pid: u32, recognised: &Recognised) -> Option<Workers> {
         let threads = thread_ids(pid).unwrap_or_default();
         let workers: Vec<u32> = threads
@@ -57,6 +58,6 @@ impl WorkerList {
         }
         self.beyond = workers.len().saturating_sub(WORKERS);
         self.left_out = self.left_out.max(self.beyond);
-        (list != self.known).then_some(list)
+        (list != self.known || !self.all_told).then_some(list)
     }
 }
